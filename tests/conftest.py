@@ -12,7 +12,7 @@ PYDARSHAN = ("darshan", "darshan.backend", "darshan.backend.cffi_backend")
 
 
 class Missing(ModuleType):
-    """A module in the place of one that cannot be imported. A test that uses anything of the module is skipped."""
+    """A substitute for a module that cannot be imported. A test that uses anything of the module is skipped."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(name)
@@ -39,9 +39,9 @@ def stand_in(error: Exception) -> None:
 try:
     from darshan.backend.cffi_backend import libdutil
 
-    # PyDarshan closes a log when Python collects it, which may be while cffi looks something up under its lock. cffi
-    # looks a function up, under the same lock, when the function is first used: without this use here the tests would
-    # wait for ever.
+    # PyDarshan closes a log when Python collects the object, perhaps while cffi looks up a name under its lock. If cffi
+    # then had to look up this function for its first use, it would wait for the same lock for ever; so the function is
+    # used here first.
     CLOSE = libdutil.darshan_log_close
-except Exception as error:  # the package raises what it likes where its library is missing
+except Exception as error:  # The package may raise any error if its library is missing.
     stand_in(error)

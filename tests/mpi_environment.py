@@ -1,4 +1,5 @@
-"""Print, for a shell, the variables that MPI programs of tests need here: eval "$(python tests/mpi_environment.py)".
+"""Prints, for a shell, the variables that MPI programs of tests need on this machine: eval "$(python
+tests/mpi_environment.py)".
 
 They are those of `iolens run` for more ranks than cores; an argument names the MPI-IO component of Open MPI.
 """

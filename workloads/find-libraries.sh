@@ -1,5 +1,5 @@
 #!/bin/sh
-# Which parallel I/O libraries can be built against with this MPI compiler? Prints make variables:
+# Finds the parallel I/O libraries that programs of this MPI compiler can use. Prints make variables:
 #   HAVE_X = 1 and CFLAGS_X, LIBS_X for each of PNETCDF, HDF5, NETCDF that was found.
 # A library that was built with another MPI than the compiler's is not taken: the program would load two.
 # Usage: find-libraries.sh MPICC SCRATCH_DIR

@@ -19,30 +19,35 @@ __attribute__((visibility("default"))) const int32_t iolens_replay_layout = 2;
  * once. */
 struct dependencies {
     int64_t ranks, edges, waiters, parts, groups;
-    const int64_t *first;               /* First call of each rank, followed by the number of all calls. */
-    const int32_t *edge_from, *edge_to; /* call, and a waiter that cannot end before that call has begun */
-    const int32_t *waiter;              /* call */
-    const int32_t *part_call, *part_of; /* call, and a group that its begin is a part of */
+    /* An edge: the waiter `edge_to` cannot end before the call `edge_from` has begun. */
+    const int64_t *first;
+    /* An edge: the waiter `edge_to` cannot end before the call `edge_from` has begun. */
+    const int32_t *edge_from, *edge_to;
+    const int32_t *waiter;              /* Numbers of the calls that wait. */
+    const int32_t *part_call, *part_of; /* A call, and a group that contains the begin of this call. */
     const int32_t *frees_first,
-        *frees; /* The waiters for group k: frees[frees_first[k]] to frees[frees_first[k + 1] - 1]. */
+        *frees; /* Index in each list of the first entry for call `next` or a later one. */
 };
 
 struct rank {
     int64_t next, last;         /* The first call that has not ended, and the one behind the last call. */
-    int64_t edge, waiter, part; /* Places in the lists of the first ones at that call or behind it. */
-    double time;                /* Begin of that call, or end of the one before. */
-    bool begun;                 /* True if that call has begun. */
+    int64_t edge, waiter, part; /* Index in each list of the first entry for call `next` or a later one. */
+    double time;                /* Begin of call `next`, or end of the call before it. */
+    bool begun;                 /* True if call `next` has begun. */
 };
 
 struct state {
     const struct dependencies *on;
     struct rank *rank;
-    int64_t *ready; /* Stack of the ranks that can continue, each at most once. */
+    /* By group: number of its calls that have not begun, and the latest begin of the others. */
+    int64_t *ready;
     int64_t ready_count;
-    int32_t *missing; /* By waiter: calls and groups that it still waits for; negative once its rank stands at
-                         it. */
+    /* By waiter: number of calls and groups that it still waits for; negative once its rank has reached it.
+     */
+    int32_t *missing;
     double *earliest; /* By waiter: the latest begin of the calls that it waits for. */
-    int32_t *absent;  /* By group: calls that have not begun, and the latest begin of the others. */
+    /* By group: number of its calls that have not begun, and the latest begin of the others. */
+    int32_t *absent;
     double *latest;
 };
 

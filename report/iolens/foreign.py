@@ -11,7 +11,8 @@ from typing import Any
 
 def printable(text: str, keep: str = "") -> str:
     r"""Returns a text whose unprintable characters (controls, U+202E and other directions, lone surrogates) are written
-    as escapes, such as \x1b and \u202e; characters in `keep` stay."""
+    as escapes, such as \x1b and \u202e; characters in `keep` stay.
+    """
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() or letter in keep else _escaped(letter) for letter in text)

@@ -42,8 +42,9 @@ static void pace(void)
         settle();
 }
 
-/* Enters the rest of a write that has to wait when its time has come, so that a client that asks for a lock
- * or a target meanwhile is served first. The caller holds the lock of the shared state. */
+/* Waits, within a write, until its next piece begins by the model, and charges that piece only then; a client
+ * that asks for a lock or a target in the meantime is served first. The caller holds the lock of the shared
+ * state. */
 static void wait_inside(double begin, double end)
 {
     if (end - begin <= NAP || end - emulation_now() <= NAP)
@@ -79,7 +80,8 @@ static double model(const struct ost_file *file, enum direction direction, off_t
     return end;
 }
 
-/* Enters a real call that took `took` seconds, and by the model lasts from `begin` to `end`. */
+/* Adds a call to the accounts: it really took `took` seconds, and by the model lasts from `begin` to `end`.
+ */
 static void book(double took, double begin, double end, double began, int64_t bytes)
 {
     double allowed = later(end - began, (double)bytes / REAL_SPEED + REAL_SHARE);

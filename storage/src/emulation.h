@@ -43,7 +43,7 @@ extern struct emulation emulation;
  * one message on standard error if it cannot be. */
 bool emulation_start(void);
 
-/* Balances the accounts of open files, and writes all accounts down. Streams must have been flushed. */
+/* Balances the accounts of open files, and writes all accounts to a file. Streams must have been flushed. */
 void emulation_finish(void);
 
 /* Returns the file behind a descriptor, or NULL if it is not emulated. */
@@ -58,12 +58,13 @@ void emulation_duplicated(int from, int to);
 void emulation_streams(int fd);
 bool emulation_has_streams(void);
 
-/* Charges the rest, waits for the targets if close does, and forgets the descriptor; must be called before
- * the real close. */
+/* Charges the bytes that are not charged yet, waits for the targets if close waits by the model, and forgets
+ * the descriptor; must be called before the real close. */
 void emulation_closing(int fd);
 void emulation_closing_range(unsigned first, unsigned last);
 
-/* Notes that the program itself made the file at least `size` long: bytes below need no charge. */
+/* Notes that the program made the file at least `size` bytes long by a call such as truncate: no transfer
+ * needs to be charged for these bytes. */
 void emulation_size_set(int fd, off_t size);
 void emulation_path_size_set(const char *path, off_t size);
 

@@ -100,6 +100,7 @@ double ost_metadata(const struct ost_params *params, struct ost_state *state, en
             first = &state->metadata_threads[i];
     double arrived = now + params->network / 2;
     *first = (*first > arrived ? *first : arrived) + work_of(params, request, objects);
-    double sizes = request == OST_STAT && objects > 0 ? params->network : 0; /* The targets know the size. */
+    /* Only the targets know a file's size, so they are asked as well. */
+    double sizes = request == OST_STAT && objects > 0 ? params->network : 0;
     return *first + params->network / 2 + sizes;
 }

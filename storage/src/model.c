@@ -38,8 +38,8 @@ static double room_for(const struct ost_params *params, struct ost_session *sess
     return now;
 }
 
-/* Enters data that reaches the target at `done` into the account of dirty data; data that joined the
- * latest RPC becomes part of it. */
+/* Adds data that reaches the target at `done` to the account of dirty data; data that joined the latest RPC
+ * becomes part of it. */
 static void soil(struct ost_session *session, int64_t bytes, bool joined, double done)
 {
     uint32_t slot = (session->dirty_head + session->dirty_count - 1) % OST_MAX_QUEUED;
@@ -133,8 +133,8 @@ static double copy(const struct ost_params *params, struct ost_client *node, con
     return through(&node->paths[path].free_at, bytes, params->file_bandwidth, now);
 }
 
-/* Notes that the client has [begin, end) of the object in its memory, which holds one range of each object.
- */
+/* Notes that the client has [begin, end) of the object in its memory; the model keeps one range of each
+ * object there. */
 static void cache(const struct ost_params *params, struct ost_holder *holder, int64_t begin, int64_t end)
 {
     if (begin < holder->cached_begin || begin > holder->cached_end)

@@ -110,7 +110,7 @@ struct ost_holder {
 
 /* The state of one object, the part of a file that lies on one target. */
 struct ost_object {
-    uint64_t key; /* file * OST_MAX_TARGETS + target + 1. */
+    uint64_t key; /* 1 + target + file * OST_MAX_TARGETS: a number for each target of each file. */
     struct ost_holder clients[OST_MAX_CLIENTS];
     int client_count; /* Clients with higher numbers have never touched the object. */
     int lock_count;   /* Number of locks that clients hold. */

@@ -1,22 +1,23 @@
-/* ost-replay: what ranks do, as programs, played through the model at settings of one's choice.
+/* ost-replay: replays the actions of ranks through the model, at chosen settings.
  *
- * Standard input is CSV. First a line for each file,
+ * Standard input is CSV. First comes a line for each file,
  *   file,FILE,STRIPE_COUNT,STRIPE_SIZE,FIRST_TARGET
- * then what each rank does, in its order; lines of ranks may be mixed:
- *   t,RANK,SECONDS              compute, or anything else that takes as long whatever the storage does
+ * then the actions of each rank in their order; lines of different ranks may be mixed:
+ *   t,RANK,SECONDS              compute, or do other work that takes this time on any storage
  *   w,RANK,FILE,OFFSET,BYTES    write; r reads
  *   c,RANK,FILE                 create the file; o opens it, s asks for its size, u removes it
- *   f,RANK,FILE                 wait until what the rank's client wrote to the file is on the targets
- *   m,RANK,PLACE,RANKS          wait until so many ranks are at this place; each place is met once
+ *   f,RANK,FILE                 wait until everything that the rank's client wrote to the file is on the
+ * targets m,RANK,PLACE,RANKS          wait until RANKS ranks are at this place; each place is used once
  *   p,RANK,PLACE                come to this place without waiting, and take the next step at once
- *   b,RANK,PLACE,RANKS          wait until so many other ranks have come to this place
+ *   b,RANK,PLACE,RANKS          wait until RANKS other ranks have come to this place
  *   k,RANK,TAG                  print TAG,RANK,SECONDS
- * Printed are the marks, then `end,-1,SECONDS`: when the last rank is through.
+ * The program prints the marks, then `end,-1,SECONDS`, the time at which the last rank has finished.
  *
- * Which of several ranks comes first that arrive together, real machines leave to chance, and with it which
- * of them wait for whose locks. A seed draws one such order; without one the earliest rank comes first, and
- * of those whose time is the same the lowest. The seed also draws the speeds of the targets in the run, and
- * HOUR what is common to the runs of an hour, where the configuration lets them vary. */
+ * If several ranks arrive together, chance decides on a real machine which of them comes first, and therefore
+ * which wait for locks of others. A seed draws one such order at random; without a seed the earliest rank
+ * comes first, and among equals the lowest. If the configuration lets speeds vary, the seed also draws the
+ * speeds of the targets in this run, and HOUR the part of the variation that is common to all runs of an
+ * hour. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -93,7 +93,8 @@ struct shared *shared_open(const char *mount, const char *job, const char *confi
 
 void shared_lock(struct shared *shared)
 {
-    /* A process that was killed with the lock held left usable numbers: each update is one plain store. */
+    /* If a process was killed while it held the lock, the numbers are still usable, because each update is
+     * one plain store. */
     if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD)
         pthread_mutex_consistent(&shared->lock);
 }

@@ -12,7 +12,7 @@
 #define OST_FILES   4096
 
 enum fault {
-    FAULT_MAPPED,    /* A file was mapped into memory, which cannot be charged. */
+    FAULT_MAPPED,    /* A file was mapped into memory; transfers of mapped files cannot be charged. */
     FAULT_UNCHARGED, /* A file grew by bytes that no covered call wrote. */
     FAULT_SLOW_DISK, /* Real calls took longer than the model allows. */
     FAULT_OBJECTS,   /* There are more objects than the table holds. */

@@ -89,7 +89,7 @@ static void flush_all(void)
     _IO_list_unlock();
 }
 
-/* Flushes before the program does, so that the program's own flush finds nothing left. */
+/* Flushes and charges the stream first, so that the program's own flush has nothing left to write. */
 static void flushing(FILE *stream)
 {
     if (!stream)
@@ -139,7 +139,7 @@ __attribute__((constructor)) static void start(void)
         atexit(finish);
 }
 
-/* Result for a path that is not below the mount, for which the file system answers; otherwise the bytes of
+/* Result for a path outside the mount, for which the file system must answer. Other results are the bytes of
  * the layout, or -1 with errno. */
 enum { ELSEWHERE = -2 };
 

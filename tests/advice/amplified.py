@@ -1,4 +1,4 @@
-"""Write a chunked HDF5 dataset, of which each write changes a part of every chunk, without a chunk cache."""
+"""Writes a chunked HDF5 dataset in pieces, each of which changes a part of every chunk, without a chunk cache."""
 
 import sys
 

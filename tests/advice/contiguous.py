@@ -1,4 +1,4 @@
-"""Write a large contiguous HDF5 dataset in a few large pieces."""
+"""Writes a large contiguous HDF5 dataset in a few large pieces."""
 
 import sys
 

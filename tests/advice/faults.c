@@ -1,5 +1,6 @@
-/* A program that does its I/O wrongly on purpose, or rightly: one way of doing it a mode, so that what a log
-   must make the advice say is known before it is written. Usage: mpirun -np N faults MODE DIR [SCALE] */
+/* A program that does its I/O badly on purpose, or well. Each mode is one way of doing I/O, so that the
+ * advice that must follow from its log is known before the log is written. Usage: mpirun -np N faults MODE
+ * DIR [SCALE] */
 
 #include <fcntl.h>
 #include <mpi.h>
@@ -54,10 +55,10 @@ static void get(int file, size_t bytes, off_t offset)
         fail("read");
 }
 
-/* Wait until all have come, as a time step does. */
+/* Waits for all ranks, as at the end of a time step. */
 static void together(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
-/* `count` writes of `bytes`, one after the other, into a file of this rank's own. */
+/* Makes `count` writes of `bytes`, one after the other, into this rank's own file. */
 static void write_own(long count, size_t bytes, int sync)
 {
     int file = opened("own", 1, O_CREAT | O_WRONLY | O_TRUNC);
@@ -69,7 +70,7 @@ static void write_own(long count, size_t bytes, int sync)
     close(file);
 }
 
-/* Input that no run's log shows: made by `make_input` before. */
+/* Reads this rank's input, which `make_input` wrote before, in a run that was not recorded. */
 static void read_own(long count, size_t bytes, int backwards)
 {
     int file = opened("input", 1, O_RDONLY);
@@ -78,7 +79,7 @@ static void read_own(long count, size_t bytes, int backwards)
     close(file);
 }
 
-/* All ranks in turn, `bytes` each, through the whole of one file. */
+/* Writes one file in pieces of `bytes` that belong to the ranks in turn. */
 static void write_shared(long count, size_t bytes, int contiguous)
 {
     int file = opened("shared", 0, O_CREAT | O_WRONLY);
@@ -110,7 +111,8 @@ static void mpi_blocks(long count, size_t bytes, int collective)
     MPI_File_close(&file);
 }
 
-/* Blocks of `bytes` of all ranks in turn through a view, `count` of them in a call, `calls` times. */
+/* Writes through a view in which blocks of `bytes` belong to the ranks in turn, `count` blocks in a call,
+ * `calls` times. */
 static void mpi_view(long calls, int count, int bytes, int collective, int reading)
 {
     MPI_Datatype part;
@@ -311,7 +313,7 @@ static double processor_seconds(void)
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Works for as much processor time, which takes longer on a busy machine. */
+/* Uses this much processor time, which takes longer on a busy machine. */
 static void work_for(double seconds)
 {
     volatile double sum = 0;

@@ -1,4 +1,5 @@
-"""Make the logs of a corpus again: run what `run` says under the profiler, and keep the log as logs/NAME.darshan.
+"""Makes the logs of a corpus again: runs the command `run` of each entry under the profiler, and keeps the log as
+logs/NAME.darshan.
 
 usage: python tests/advice/record.py CORPUS.yaml [NAME ...]      (after `make build`; some minutes for all)
 """
@@ -81,7 +82,9 @@ def record(work: Path, name: str, run: dict[str, Any]) -> None:
 
 
 def words_of(run: dict[str, Any]) -> list[str]:
-    """Returns the command: own programs and scripts from the working folder, those of the workloads from build/bin."""
+    """Returns the command: programs and scripts of the corpus come from the working folder, workloads from
+    build/bin.
+    """
     words = [word.replace("DIR", "data") for word in run["command"].split()]
     if words[0] == "faults":
         return ["./faults", words[1], "data", str(run.get("scale", 1))]

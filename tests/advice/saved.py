@@ -1,4 +1,4 @@
-"""Save a large array as a whole, and read it back."""
+"""Saves a large array as a whole, and reads it back."""
 
 import sys
 

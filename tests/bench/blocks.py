@@ -1,5 +1,6 @@
 """Reads `BLOCK number on|off seconds` lines of runs (sampling_blocks.c); prints the time without samples over that with
-them: of neighbouring blocks, the median and its 95 % interval by order statistics."""
+them: of neighbouring blocks, the median and its 95 % interval by order statistics.
+"""
 
 from __future__ import annotations
 

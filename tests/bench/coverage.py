@@ -1,11 +1,12 @@
-"""Measures how often a sweep's intervals hold and find what is there, on made-up runs whose truth is known.
+"""Measures how often a sweep's intervals contain the true values and detect differences, on made-up runs whose true
+values are known.
 
     python tests/bench/coverage.py [SWEEPS]
 
 prints the tables of report/STATISTICS.md. Every kind of runs, number of points and of repetitions is made SWEEPS times
-(200) with fixed seeds. `all`: the ratios of all points to the baseline hold together. `best`: the best point is among
-those that can be the best. `effect`: the mean ratio of half of the points to the other half holds. The seeds depend on
-nothing but the row, so that a row is the same whatever else is simulated.
+(200) with fixed seeds. `all`: all ratios of points to the baseline lie in their intervals at once. `best`: the best
+point is among those that can be the best. `effect`: the mean ratio of half of the points to the other half lies in its
+interval. The seeds depend only on the row, so that a row is the same no matter which other rows are simulated.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def outliers(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
 
 
 def related(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
-    """Returns scatter in which a run is like the one before it: autocorrelation of 0.7."""
+    """Returns scatter in which consecutive runs are similar: autocorrelation of 0.7."""
     series = np.empty(order.size)
     series[0] = random.standard_normal()
     for place in range(1, order.size):
@@ -121,7 +122,7 @@ def shuffled(random: np.random.Generator, points: int, repetitions: int) -> np.n
 
 
 def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float = 1.0, blocked: bool = True) -> Row:
-    """Returns the shares over some sweeps whose points are equal but for one that is `best` times as fast."""
+    """Returns the shares over some sweeps whose points are equal except for one that is `best` times as fast."""
     random = np.random.default_rng(zlib.crc32(f"{kind} {points} {repetitions} {best} {blocked}".encode()))
     truth = np.zeros(points)
     truth[1] = math.log(best)

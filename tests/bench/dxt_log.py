@@ -1,8 +1,8 @@
-"""Write a log with traced accesses of 64 ranks: python tests/bench/dxt_log.py LOG [ACCESSES].
+"""Writes a log with traced accesses of 64 ranks: python tests/bench/dxt_log.py LOG [ACCESSES].
 
-Every rank reads an input file of all ranks, then writes checkpoints into files that all of them share, in blocks of
-its own; between checkpoints it computes. Durations vary as on a busy file system: 1 access in 500 takes 20 times
-longer than usual, and one rank is slower than the others. The POSIX records say the same as the accesses.
+Every rank reads an input file of all ranks, then writes checkpoints into files that all of them share, in blocks of its
+own; between checkpoints it computes. Durations vary as on a busy file system: 1 access in 500 takes 20 times longer
+than usual, and one rank is slower than the others. The POSIX records agree with the accesses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from large_log import write_regions
 RANKS, HOSTS, FILES, SECONDS = 64, 8, 10, 60.0
 SIZE, STRIPES = 64 << 10, 4
 INPUT = 1
-"""Record id of the input file; the checkpoints have the numbers behind it."""
+"""Record id of the input file; the checkpoints have the following numbers."""
 SLOW_RANK, SLOWER = 37, 1.6
 BUSY = 0.7
 """Share of the time between checkpoints that all ranks but the slow one spend in accesses."""

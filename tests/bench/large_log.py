@@ -1,4 +1,4 @@
-"""Write a log of many files: python tests/bench/large_log.py LOG [RECORDS [RANKS]].
+"""Writes a log of many files: python tests/bench/large_log.py LOG [RECORDS [RANKS]].
 
 The log is a Darshan 3.41 log with one POSIX record per file, each file written by one of 64 ranks, or of RANKS.
 """
@@ -21,7 +21,7 @@ PIECE = 100_000  # Number of records that are made at a time.
 
 
 def records(count: int, ranks: int = RANKS, first: int = 0) -> np.ndarray:
-    """Makes POSIX records, version 4, of the files from number `first` on: every file is written once in 1 MiB pieces,
+    """Makes POSIX records, version 4, of the files from number `first` on. Every file is written once in 1 MiB pieces,
     and every tenth file is also read.
     """
     module = MODULES["POSIX"]

@@ -44,7 +44,7 @@ one() { # way, call, times: a figure
 }
 
 printf '%-10s' "${COUNT:+Ir/call}"; printf '%18s' "${ways[@]}" "events add"; echo
-# Some 0.1 s of each kind of call.
+# Numbers of calls of each kind that take about 0.1 s.
 declare -A times=([Iprobe]=500000 [Sendrecv]=100000 [Allreduce]=100000)
 for call in Iprobe Sendrecv Allreduce; do
     for _ in $(seq "${PROCESSES:-5}"); do

@@ -1,6 +1,6 @@
 /* Conjugate gradients, with the size and the communication of a rank of NPB's CG, class A, on four ranks:
- * 3500 rows of 132 numbers; per iteration a gather of the vector and two sums. Solves as often as the
- * first argument says (default: once). Prints the residual's norm and the seconds. */
+ * 3500 rows of 132 numbers; per iteration a gather of the vector and two sums. The first argument is the
+ * number of solutions (default: 1). Prints the residual's norm and the seconds. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 """Reads `who pair key value` lines of `ours` and `theirs`; prints theirs over ours: of the geometric mean over the keys
-the median over the pairs, with its 95 % interval by order statistics (six pairs at least)."""
+the median over the pairs, with its 95 % interval by order statistics (six pairs at least).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Preloaded into ranks, it lets one that waits for others sleep instead of asking for the processor again and
+/* A library for LD_PRELOAD: a rank that waits for others sleeps, instead of giving up the processor again and
  * again, so that several recordings (tune.py) fit on a machine of few cores: cc -shared -fPIC -o patient.so
  * patient.c */
 

@@ -1,9 +1,9 @@
-"""Training jobs with planted times: is the stage that holds up the others named?
+"""Checks on training jobs with planted times that the report names the stage that holds up the others.
 
 `python tests/bench/pipeline.py [--kind KIND ...] [--format FORMAT ...] [--python PYTHON] [N] [SEED]` records N jobs
-(60), of which the slowest stage is reading, decoding or training in turns, by a factor from 1.5 to 3, and prints how
-many are named. `torch` among the kinds needs a PYTHON that has PyTorch, `zarr` and `safetensors` among the formats one
-that has these packages. Formats that need a package take forked workers.
+(60), whose slowest stage is reading, decoding and training in turn, by a factor from 1.5 to 3, and prints for how many
+jobs the stage is named correctly. `torch` among the kinds needs a PYTHON that has PyTorch, `zarr` and `safetensors`
+among the formats one that has these packages. For formats that need a package, workers are forked.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""How far `iolens predict` is from real runs: BT-IO, IOR and a checkpoint on emulated storage, every setting of a
-matrix predicted from one traced run at another setting.
+"""Measures the errors of `iolens predict`: BT-IO, IOR and a checkpoint run on emulated storage, and every setting of a
+matrix is predicted from one traced run at another setting.
 
     .venv/bin/python tests/bench/predict.py [--repeat N] [--most N] [--matrix NAME …] [--driver lustre|generic]
                                             [--out DIR]
 
 The problems are small (BT-IO class W), and so is the storage: storage/ost.yaml with sizes divided by 16 (stripes of 64
-KiB stand for 1 MiB) and bandwidths by 100, so that times are 6.25 times those of a problem 16 times as large. The
-model's time and not the machine's decides then, and few seconds of it suffice.
-
-What is compared with what was fixed before any run: RULES, which the script prints ahead of its numbers. The rows of
-all settings go to DIR/errors.csv, the traces lie beside it.
+KiB stand for 1 MiB) and bandwidths by 100, so that times are 6.25 times those of a problem 16 times as large. Times are
+then those of the model and not of the machine, and a few seconds are enough. The comparison was fixed before any run,
+in RULES, which the script prints before its numbers. The rows of all settings go to DIR/errors.csv, the traces lie
+beside it.
 """
 
 from __future__ import annotations

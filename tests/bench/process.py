@@ -1,8 +1,8 @@
 """Measures what a preloaded library costs a process with one file: `process.py PROCESSES LIBRARY...`.
 
-Processes without a library and with each of them take turns. Prints the processor time that each library adds, by
-`wait4`, of the median and of the fastest tenth of the processes, and their page faults. Logs and files are in /dev/shm
-if it is there.
+Processes without a library and with each of them take turns. Prints the processor time (by `wait4`) that each library
+adds, for the median and the fastest tenth of the processes, and their page faults. Logs and files are in /dev/shm if it
+is there.
 """
 
 from __future__ import annotations

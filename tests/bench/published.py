@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Plays published measurements of stripes through the storage model and prints how near its ratios come.
+"""Replays published measurements of stripes in the storage model, and prints how close the ratios of the model come.
 
     .venv/bin/python tests/bench/published.py
 
-Nothing is fitted. A machine is storage/ost.yaml with the start values of storage/README.md for the effects that bind a
-client and the metadata server, and with the numbers of its site for targets and links. Where a site's numbers are not
+Nothing is fitted. A machine is storage/ost.yaml with the initial values of storage/README.md for the effects that limit
+a client and the metadata server, and with the numbers of its site for targets and links. Where a site's numbers are not
 known, a comment says which ones stand in. Volumes are smaller than in the measurements; a constant rate does not depend
 on the volume. `near` means within a factor of 1.5.
 """
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REPLAY = ROOT / "build/bin/ost-replay"
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 NEAR = 1.5
-# A conflict of locks costs 1.5 to 2.2 ms at Gerty, which its unaligned writes gave (T4); this is the middle.
+# A lock conflict costs 1.5 to 2.2 ms on Gerty, as follows from its unaligned writes (T4); 1.85 ms is the middle.
 CLIENT = {"lock_us": 1850, "client_file_mb_per_s": 1000, "client_mb_per_s": 6000, "service_threads": 32}
 METADATA = {
     "metadata_threads": 20,
@@ -61,7 +61,9 @@ class Case:
 
 
 def seconds(machine: Settings, files: Sequence[tuple[int, int]], steps: Iterator[str]) -> float:
-    """Returns the time until the last rank is through. `files` are (stripe count, stripe size), on targets in turn."""
+    """Returns the time at which the last rank has finished. `files` are (stripe count, stripe size), on targets in
+    turn.
+    """
     first, lines = 0, []
     targets = int(machine["targets"])
     for number, (count, size) in enumerate(files):

@@ -1,6 +1,6 @@
-/* Stands before BT-IO's marks of regions, to hold the sampler's signal back in every other block of five time
- * steps: what samples cost is then seen between neighbouring blocks of one run, however unlike runs are. At
- * the end of each block rank 0 writes `BLOCK number on|off seconds` of its computing to standard error.
+/* Wraps the marks of regions that BT-IO makes, and blocks the sampler's signal in every other block of five
+ * time steps. Neighbouring blocks of one run then show the cost of samples, even if whole runs differ much.
+ * At the end of each block rank 0 writes `BLOCK number on|off seconds` of its computing to standard error.
  * FIRST_ON=1: the first block is with samples. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

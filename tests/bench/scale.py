@@ -1,11 +1,10 @@
 """Counts the cost of a job with traced MPI and samples, by its number of ranks: python tests/bench/scale.py [FOLDER]
 
 Runs tests/c/halo_f08.f90 at RANKS ("1 2 4 8 16 32 64"), with `--trace mpi,io --sample` and without, and counts: bytes
-of the log by table, rows, the bytes of a rank's spool that hold something, the resident memory that is added to a
-rank's, and the collective calls that the profiler makes on a communicator of its own. To each series a line over the
-ranks is fitted by least squares, from 4 ranks to half the largest number; what it says of the largest number is held
-against what was measured there. Beyond that numbers are extrapolated, and say so: a table has at most a million rows
-(IOLENS_FILE_RANKS).
+of the log by table, rows, the used bytes of a rank's spool, the resident memory added to a rank, and the collective
+calls that the profiler makes on a communicator of its own. A line over the ranks is fitted to each series by least
+squares, from 4 ranks to half the largest number, and its value at the largest number is compared with the measured one.
+Numbers beyond that are extrapolated, and marked as such: a table has at most a million rows (IOLENS_FILE_RANKS).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ mpicc -D_GNU_SOURCE -w -rdynamic -o "$work/mpi_scarce" tests/c/mpi_scarce.c -ldl
 settings=(IOLENS_SPOOL=none IOLENS_FILE_RANKS=2 IOLENS_TRACE=mpi,io IOLENS_CALLERS=1 IOLENS_IO_CALLERS=1 IOLENS_DXT=1
     IOLENS_SAMPLE=200 IOLENS_HWPC=0 IOLENS_TIMELINE=1000)
 
-# Rank, request. Sets `requests` to how many there were.
+# Arguments: rank, request. Sets `requests` to the number of requests.
 run() {
     local folder=$work/run code=0
     rm -rf "$folder" && mkdir "$folder" && cd "$folder"

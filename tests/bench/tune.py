@@ -1,4 +1,4 @@
-"""How well `iolens tune` finds a grid's best setting, and with how many runs: against full grids that were recorded.
+"""Measures how well `iolens tune` finds a grid's best setting, and in how many runs, on recorded full grids.
 
 tune.py record DIR [GRID …]   run grids of tests/data/tune/grids.yaml on emulated targets; results below DIR
 tune.py collect DIR           write what was recorded there to tests/data/tune/runs.csv
@@ -37,7 +37,7 @@ NEAR = 0.95
 
 
 def record(folder: Path, names: list[str], repetitions: int) -> None:
-    """Makes the runs that are missing in the results of these grids."""
+    """Performs the runs that are missing in the results of these grids."""
     for name in names or list(all_grids()):
         sweep = prepare(experiment_of(name, folder, repetitions), folder / "results" / name)
         print(f"== {name}: {len(sweep.todo)} of {sweep.total} runs", flush=True)
@@ -71,7 +71,7 @@ def lots(found: Record, runs: int, seed: int) -> str:
 
 def tpe(experiment: Experiment, found: Record, runs: int, seed: int) -> str:
     """Returns the best of this many points chosen by Optuna's tree-structured Parzen estimator, which starts from the
-    default and the rule of thumb. A point that is asked for twice is counted once.
+    default and the rule of thumb. A point that is requested twice is counted once.
     """
     import optuna
 

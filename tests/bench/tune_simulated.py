@@ -1,8 +1,9 @@
 """Measures how far `iolens tune` stays from the best of a whole matrix on simulated storage: tune_simulated.py LOG…
 
 Each LOG is a traced run (`iolens run --dxt`). An experiment is a log, a driver, and a machine drawn at random: targets,
-their speed, links, locks and requests. The storage's model replays the run at every setting of the matrix, which is the
-truth; the search sees it with 3 % of noise. None of these machines had a part in the development of the search.
+their speed, links, locks and requests. The storage's model replays the run at every setting of the matrix, which gives
+the true values; the search sees them with 3 % of noise. None of these machines was used in the development of the
+search.
 """
 
 from __future__ import annotations

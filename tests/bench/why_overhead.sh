@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the events of --why add to traced MPI, by instructions (valgrind), which a busy machine does not change: of the
-# solver of tests/bench/mpi_cg.c on one rank, traced, and traced with events, and their quotient.
+# Counts the instructions that the events of --why add to traced MPI (by valgrind, so that other work on the machine does
+# not matter): of the solver of tests/bench/mpi_cg.c on one rank, traced, and traced with events, and their quotient.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)

@@ -1,9 +1,9 @@
-"""Compare what `iolens run --why` says of planted delays with runs in which the delays are really gone.
+"""Compares the savings that `iolens run --why` reports for planted delays with runs without these delays.
 
 Twelve patterns of waiting (tests/c/why_delays.c) run in C, Fortran and Python under each MPI library of this machine,
 and four of one-sided communication in C alone, on emulated storage of known speed: with planted writes, and without.
-The lines give the seconds saved as said and as run, both from the end of MPI_Comm_split on, behind the start of MPI,
-their difference in shares of the run with delays, and the first cause that the log names. Of several runs the
+Each line has the saved seconds as reported and as measured, both from the end of MPI_Comm_split on, behind the start of
+MPI, their difference in shares of the run with delays, and the first cause that the log names. Of several runs the
 shortest one counts; the noise is how much longer the others took, with and without delays.
 
 python tests/bench/why_planted.py [--runs N] [PROGRAM ...]
@@ -49,7 +49,7 @@ CULPRITS = {
     "partly_hidden": (0,),
     **ONE_SIDED,
 }
-"""Ranks whose planted write is the root cause of the waits, by pattern; none: nobody waits for it."""
+"""Ranks whose planted write is the root cause of the waits, by pattern; no rank if nobody waits for a write."""
 
 
 class Measured(NamedTuple):

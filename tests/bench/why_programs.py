@@ -34,7 +34,7 @@ def reads_for_all(folder: Path) -> None:
 
 
 def writes_beside(folder: Path) -> None:
-    """The last rank writes while the others compute longer than that: its I/O costs nothing."""
+    """The last rank writes while the others compute longer than that: its I/O adds nothing to the run time."""
     for step in range(3):
         if WORLD.rank == WORLD.size - 1:
             write(folder / f"step.{step}", 2)

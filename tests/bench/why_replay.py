@@ -1,4 +1,4 @@
-"""Measure replays of made-up calls by themselves: processor time and memory, the latter with the calls' own arrays.
+"""Measures replays of made-up calls without a log: processor time, and memory including the arrays of the calls.
 
 Ranks compute, exchange messages with their neighbours, write now and then, and meet in a collective call every tenth
 step, as in why_scale.py. The calls are made rank by rank in the arrays that the replay reads, without a log.
@@ -19,7 +19,9 @@ from iolens.metrics.why.replay import Graph, Lists, Pairs, run_time
 from why_scale import events
 
 _STEP = 21
-"""Calls of a rank in a step: ten times a send or write, then a receive or write; then a collective call."""
+"""Number of calls of a rank in a step: ten pairs of calls (a send or write, then a receive or write), then a collective
+call.
+"""
 _SENDS = np.array([at for at in range(0, 20, 2) if at != 8])
 _WAITS = np.append(_SENDS + 1, 20)
 

@@ -1,4 +1,4 @@
-"""Measure the analysis of `iolens run --why` on made-up events: processor time and memory by step.
+"""Measures the analysis of `iolens run --why` on made-up events: processor time and memory of each step.
 
 Ranks compute, exchange messages with their neighbours, write now and then, and meet in a barrier every tenth step.
 

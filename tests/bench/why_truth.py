@@ -1,8 +1,6 @@
-"""Compare what `iolens run --why` says that faster storage saves with runs on faster storage.
-
-Each program runs on emulated targets, is asked what it would take on targets twice as fast and on infinitely fast
-ones, and then runs on targets that are twice and a thousand times as fast. The lines give both run times and their
-quotient.
+"""Compares the savings that `iolens run --why` reports for faster storage with runs on faster storage. Each program
+runs on emulated targets; its log is asked for the run time on targets twice as fast and infinitely fast; then it runs
+on targets that are twice and a thousand times as fast. The lines give both run times and their quotient.
 
 python tests/bench/why_truth.py [--pairs N]
 """

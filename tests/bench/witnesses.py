@@ -1,5 +1,5 @@
-"""One recorded run of BT-IO, held to witnesses that know nothing of the profiler: `iolens run --trace mpi,io --sample`
-gives one log; what it says of messages, transfers and calls stands beside
+"""Compares one recorded run of BT-IO with witnesses that know nothing of the profiler: `iolens run --trace mpi,io
+--sample` makes one log, whose messages, transfers and calls are compared with
 
 - the arithmetic of BT itself: time steps, cells and pencils, by rank;
 - Open MPI's pml_monitoring, in a run of the same program without the profiler (and without the dumps, whose messages

@@ -1,4 +1,5 @@
-/* Prints how many pages of a buffer's memory are in use after work that asks for more room than it uses. */
+/* Prints the number of pages of a buffer's memory that are in use after code asked for more room than it
+ * used. */
 #define _GNU_SOURCE
 #include "../../profiler/src/memory/buffer.c"
 #include "posix_expect.h"

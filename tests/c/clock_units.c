@@ -1,5 +1,5 @@
-/* The clock is interrupted between its two sources when it starts, and when it ends: its time stamps stay
- * what the system's clock said. */
+/* Interrupts the clock between reading its two sources, when it starts and when it ends: its time stamps must
+ * still agree with the system's clock. */
 #define _GNU_SOURCE
 #include "../../profiler/src/system/leaf.c"
 #include "../../profiler/src/system/clock.c"
@@ -23,8 +23,8 @@ static void pass(int64_t time)
         continue;
 }
 
-/* The clock's own call. The interruption comes after the first reading of both sources; at the start that
- * follows the reading of the time of day. */
+/* Replaces the call that the clock makes. The interruption comes after the first reading of both sources; at
+ * the start, this is after the time of day was read. */
 int clock_gettime(clockid_t id, struct timespec *now)
 {
     int result = (int)syscall(SYS_clock_gettime, id, now);

@@ -1,6 +1,6 @@
-/* Preloaded behind the profiler: counts the collective calls that it makes on its own communicator, and those
- * by which its ranks find out that they are complete. Rank 0 prints the number when the communicator is
- * freed. */
+/* Preloaded behind the profiler: counts the collective calls that the profiler makes on its own communicator,
+ * and those by which the ranks find out that all of them are recorded. Rank 0 prints the number when the
+ * communicator is freed. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ COUNTED(PMPI_Gather,
          MPI_Comm comm),
         (in, count, type, out, each, other, root, comm))
 
-/* The ranks agree on MPI_COMM_WORLD that they are complete, before they have a communicator of their own. */
+/* By this call on MPI_COMM_WORLD the ranks find out that all are recorded, before the profiler has a
+ * communicator of its own. */
 int PMPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                     MPI_Request *request)
 {

@@ -1,5 +1,5 @@
-/* Parts of collectives on their own, on any number of ranks: one wrong element is found, percentiles, and the
- * words of the MPI library. Prints what is wrong and exits 1. */
+/* Tests parts of the workload collectives, on any number of ranks: that one wrong element is found,
+ * percentiles, and the parsing of the MPI library's messages. Prints what is wrong and exits 1. */
 #include "measure.h"
 #include "selection.h"
 

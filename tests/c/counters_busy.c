@@ -1,4 +1,4 @@
-/* Works, touches memory and sleeps, in two regions and a thread; prints what getrusage says of it.
+/* Works, touches memory and sleeps, in two regions and a thread; prints the values of getrusage.
  *   counters_busy [kill] */
 #include <pthread.h>
 #include <signal.h>
@@ -41,7 +41,8 @@ int main(int argc, char **argv)
     iolens_region_end(1);
     iolens_region_begin(2, "sleep");
     getrusage(RUSAGE_THREAD, &usage);
-    long slept = -usage.ru_nvcsw; /* A sleep that ends before the kernel has started it gives up no core. */
+    /* A sleep may end before the kernel has started it; then it gives up no core. */
+    long slept = -usage.ru_nvcsw;
     for (int i = 0; i < SLEEPS; i++)
         usleep(100);
     getrusage(RUSAGE_THREAD, &usage);

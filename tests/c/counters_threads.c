@@ -1,5 +1,5 @@
-/* Threads that come one after the other, each in all regions, where each touches fresh pages; then some that
- * are in one region at once. */
+/* Runs threads one after the other, each of which visits all regions and writes to new pages there; then
+ * threads that are in one region at the same time. */
 #include "../../profiler/include/iolens.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Collective writes by the storage model alone, without a clock or a disk: CONFIG KIND AGGREGATORS STRIPES
+/* Performs collective writes in the storage model, without a clock or a disk: CONFIG KIND AGGREGATORS STRIPES
  * BYTES CALLS. Each call writes the next BYTES of a file over STRIPES targets in stripes of 1 MiB;
  * aggregators are clients, and the rounds of a call end together. Prints `seconds handovers`, flushed. */
 #include "file_domain.h"

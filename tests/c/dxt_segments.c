@@ -1,4 +1,5 @@
-/* Transfers of known places and sizes, for a trace: dxt_segments [calls]. Standard output stays empty. */
+/* Makes transfers of known places and sizes for a trace: dxt_segments [calls]. Standard output stays empty.
+ */
 #include "posix_expect.h"
 
 #include <pthread.h>
@@ -33,7 +34,7 @@ static void appended(void)
     MUST(close(fd) == 0);
 }
 
-/* Many calls, so that chunks of all sizes are filled. */
+/* Makes so many calls that chunks of all sizes are filled. */
 static void many(int calls)
 {
     int fd = open("many.dat", O_CREAT | O_RDWR, 0600);

@@ -23,7 +23,8 @@ static void expect(int good, const char *what, const FileDomains *domains)
     wrong = 1;
 }
 
-/* Each byte of the range belongs to one aggregator and round, and no byte outside to any. */
+/* Checks that each byte of the range belongs to one aggregator and round, and that no byte outside belongs to
+ * any. */
 static void check_cover(const FileDomains *domains)
 {
     int owners[MOST_BYTES] = {0}, aggregator_of[MOST_BYTES];

@@ -1,7 +1,7 @@
-/* Holds a library that stands for cuFile in one of five ways, and ends like a program without one.
- * `linked`: the library came with the program. `late`: loads it and opens a file past the page cache, as a
- * user of cuFile does. `quick`: the same, and ends by _exit. `closed`: unloads it then. `unseen`: loads it,
- * and opens nothing. Usage: gpu_storage WAY LIBRARY */
+/* Has a substitute for cuFile in one of five ways, and must end like a program without it. `linked`: the
+ * program is linked with the library. `late`: loads the library and opens a file with O_DIRECT, as a user of
+ * cuFile does. `quick`: the same, and ends by _exit. `closed`: the same, and unloads the library. `unseen`:
+ * loads the library, and opens no file. Usage: gpu_storage WAY LIBRARY */
 #include "posix_expect.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,8 @@ static void complain(int number)
     (void)!write(1, "a signal came\n", 14);
 }
 
-/* Runs behind the handlers of libraries that were loaded later, so after the library was asked. */
+/* Runs after the exit handlers of libraries that were loaded later, and therefore after the profiler has
+ * asked the library. */
 static void look_for_children(void)
 {
     if (waitpid(-1, NULL, __WALL) != -1 || errno != ECHILD)
@@ -34,7 +35,7 @@ int main(int count, char **words)
     if (strcmp(words[1], "unseen") == 0)
         return 7;
     int fd = open("direct.dat", O_RDWR | O_CREAT | O_DIRECT, 0600);
-    MUST(fd >= 0 || errno == EINVAL); /* A file system may know no O_DIRECT. */
+    MUST(fd >= 0 || errno == EINVAL); /* A file system may not support O_DIRECT. */
     if (strcmp(words[1], "quick") == 0)
         _exit(7);
     if (strcmp(words[1], "closed") == 0)

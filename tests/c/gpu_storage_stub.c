@@ -1,6 +1,7 @@
-/* Stands for libcufile.so.0, or for libhipfile.so.0 where STATISTICS is hipFileGetStatsL3: transfers nothing,
- * and answers with numbers that tell each field from the others. STUB_END makes it fail in that way instead.
- * Crashes if it is asked after its own handler for exit, when the real library may be in pieces. */
+/* A substitute for libcufile.so.0, or for libhipfile.so.0 if STATISTICS is hipFileGetStatsL3. It transfers
+ * nothing, and returns numbers that differ for each field. STUB_END makes it fail in the named way instead.
+ * It crashes if it is asked after its own exit handler has run, because the real library may already be
+ * finalised then. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +45,8 @@ enum { VECTOR_NUMBERS = 14 };
 enum { VECTOR_NUMBERS = 0 };
 #endif
 
-/* The answer of level 3 as numbers of 8 bytes: 128 of levels 1 and 2, 14 more since cuFile 1.19, the number
- * of GPUs, then for each of 16 GPUs 2 of its identity and 29 counters, in the order of cufile.h, which
+/* The statistics of level 3 as numbers of 8 bytes: 128 of levels 1 and 2, 14 more since cuFile 1.19, the
+ * number of GPUs, then for each of 16 GPUs 2 of its identity and 29 counters, in the order of cufile.h, which
  * hipfile.h keeps. */
 enum {
     GPUS_AT = 128 + VECTOR_NUMBERS,
@@ -89,7 +90,7 @@ struct result STATISTICS(uint64_t *answer) {
     if (is_over)
         abort();
     if (way && strcmp(way, "move") == 0) {
-        answer++; /* as another version might that has a number more at the front */
+        answer++; /* This shifts all numbers, as in another version with one more number at the front. */
         way = NULL;
     }
     memset(answer, 0, (NUMBERS - 1) * sizeof *answer);

@@ -27,7 +27,7 @@
 
 enum { PAGE = 4096, MOST = 1024 };
 
-/* Prints the reason of a failed call, or nothing. */
+/* Returns the reason of a failed call, or an empty text. */
 static const char *reason(long result) { return result < 0 ? strerror(errno) : ""; }
 
 static int made(const char *name)

@@ -1,5 +1,5 @@
-/* Programs of tests/harm: a file holds several, each with a name, which is the first argument. Each prints
- * the same in every run. */
+/* Helps the programs of tests/harm: each file holds several kinds of programs, chosen by name in the first
+ * argument. A kind prints the same in every run. */
 #ifndef HARM_KINDS_H
 #define HARM_KINDS_H
 

@@ -150,7 +150,7 @@ static sigjmp_buf back;
 
 static void jump(int signal) { siglongjmp(back, signal); }
 
-/* Touches a page behind the end of a file that has become shorter. */
+/* Reads a mapped page that lies behind the end of the file after the file became shorter. */
 static int cut(void)
 {
     int a = made("a", 'a');
@@ -184,7 +184,7 @@ static int forked(void)
     return sum + munmap(at, BYTES);
 }
 
-/* Maps what is no ordinary file. */
+/* Maps files that are not regular files. */
 static int odd_files(void)
 {
     int zero = open("/dev/zero", O_RDWR), memory = memfd_create("m", 0), folder = open(".", O_RDONLY),
@@ -230,7 +230,7 @@ static int errors(void)
     return 0;
 }
 
-/* For a while there is no room for a descriptor of the profiler, nor for memory. */
+/* For a while the profiler can get neither a descriptor nor memory. */
 static int scarce(void)
 {
     struct rlimit files, memory;
@@ -282,7 +282,7 @@ static int in_threads(void)
     return 0;
 }
 
-/* The filter ends the process at calls that the profiler makes for mapped files. */
+/* A filter would end the process at a system call that the profiler makes for mapped files. */
 static int confined(void)
 {
     const struct sock_filter ends[] = {

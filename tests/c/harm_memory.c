@@ -1,4 +1,4 @@
-/* harm_memory: 10 writes of 100 bytes to memory.dat; then the process may have no more memory. */
+/* harm_memory: 10 writes of 100 bytes to memory.dat; then no more memory is allowed to the process. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* harm_odd HOW: programs that do the unusual; each says the same and ends alike with the recorder and
- * without. */
+/* harm_odd HOW: programs that do unusual things; each must print the same and end in the same way with and
+ * without the recorder. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,8 @@ static void limit(int which, rlim_t most)
     setrlimit(which, &now);
 }
 
-/* Stops in the end: if files take longer than the timer's period, nothing else would make progress. */
+/* Stops the timer after some signals, because the program would make no progress if files took longer than
+ * the timer's period. */
 static void handler(int number)
 {
     static volatile sig_atomic_t runs;

@@ -1,5 +1,5 @@
-/* A program with functions of its own under names of the C library: an allocator, and calls whose number it
- * prints. What the recorder does for itself is none of them. */
+/* A program that defines functions under names of the C library: an allocator, and calls that it counts and
+ * prints. The recorder's own work must not be counted among these calls. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* harm_processes KIND: processes and threads, made, confined and ended in unusual ways. */
+/* harm_processes KIND: processes and threads that are started, restricted and ended in unusual ways. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -288,7 +288,7 @@ static int load_often(void)
     return 0;
 }
 
-/* Checks that the program has no other processes and threads than its own. */
+/* Checks that the process has only the child processes and threads that the program started. */
 static int alone(void)
 {
     int status;

@@ -39,7 +39,7 @@ static int made(const char *name)
     return fd;
 }
 
-/* Waits for a completion without a call. */
+/* Waits for a completion without a system call. */
 static int take(void)
 {
     struct io_uring_cqe done;
@@ -142,7 +142,7 @@ static int shared(void)
     return 0;
 }
 
-/* The child goes on with the ring when its parent has ended. */
+/* The child continues to use the ring after its parent has ended. */
 static int left_to_child(void)
 {
     int fd = made("f"), alive[2];
@@ -160,7 +160,7 @@ static int left_to_child(void)
     return 0;
 }
 
-/* Requests that the kernel refuses, whose numbers are as large as can be. */
+/* Makes requests with the largest possible numbers, which the kernel refuses. */
 static int garbage(void)
 {
     int fd = made("f");
@@ -181,7 +181,7 @@ static int garbage(void)
     return 0;
 }
 
-/* The program's position is far behind what the ring has room for, and an index names no request. */
+/* Sets the program's position far beyond the ring's room, and an index to a request that does not exist. */
 static int wrong_positions(void)
 {
     int fd = made("f");
@@ -229,7 +229,7 @@ static int in_handler(void)
     return 0;
 }
 
-/* The table of files changes while requests for its files run. */
+/* Changes the table of files while requests for its files are under way. */
 static int changing_table(void)
 {
     int ends[2], fd = made("f"), none = -1, fds[2];
@@ -291,7 +291,7 @@ static int deep(void)
     return 0;
 }
 
-/* Rings of other kinds, each of which may be unknown to the kernel. */
+/* Makes rings of other kinds; the kernel may not support each of them. */
 static int kinds_of_rings(void)
 {
     enum { NO_MMAP = 1 << 14, REGISTERED_FD_ONLY = 1 << 15, NO_ARRAY = 1 << 16 };
@@ -338,7 +338,7 @@ static void *read_and_leave(void *from)
     return NULL;
 }
 
-/* A thread ends while its request runs, then the process replaces its program. */
+/* Ends a thread while its request is under way; then the process executes another program. */
 static int left_running(void)
 {
     int ends[2];

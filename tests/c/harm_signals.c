@@ -101,7 +101,7 @@ static int posix_timers(void)
     return puts("timers") < 0;
 }
 
-/* A write barrier such as garbage collectors use. */
+/* Handles SIGSEGV as a write barrier, as garbage collectors do. */
 static int segv(void)
 {
     struct sigaction action = {.sa_sigaction = unlock, .sa_flags = SA_SIGINFO};
@@ -234,7 +234,8 @@ static int untouched(void)
     return printf("%d %ld\n", stack.ss_flags, timer[0].it_value.tv_usec + timer[2].it_value.tv_usec) < 0;
 }
 
-/* The kernel never restarts these waits: each must end by its time-out, and not earlier. */
+/* Returns the time since `begin`. The kernel never restarts the waits that are measured; each must end by its
+ * time-out, and not earlier. */
 static long since(const struct timespec *begin)
 {
     struct timespec now;

@@ -1,5 +1,5 @@
-/* harm_streams HOW: streams that append are closed by a way that no preloaded library sees, and their memory
- * is filled with what a stream never holds. Exit code 3. */
+/* harm_streams HOW: closes streams in append mode in a way that no preloaded library sees, and fills their
+ * memory with values that a stream never has. Exit code 3. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Every wrapped call of HDF5 on files in the folder of argv[1]; each process prints what the log must hold as
- * "NAME module counter value". Run with any number of processes, of which each makes the same calls on the
- * shared file; the lone file is rank 0's. */
+/* Makes every wrapped call of HDF5 on files in the folder argv[1]; each process prints the values that the
+ * log must have as "NAME module counter value". Run with any number of processes, of which each makes the
+ * same calls on the shared file; the lone file is rank 0's. */
 /* Chooses the calls with their names and arguments of HDF5 1.10, which every later release has. */
 #define H5_USE_110_API
 #include <hdf5.h>
@@ -132,7 +132,7 @@ static void lone_file(const char *folder)
 }
 
 /* Makes datasets that are written before they have a name, that get the same name twice, that never get a
- * name, and that only a reference count keeps open, as netCDF does. */
+ * name, and that stay open only because of a reference count, as in netCDF. */
 static void nameless_datasets(const char *folder)
 {
     char path[4096];

@@ -1,4 +1,4 @@
-/* Allocates in several ways. Its constants say what a log of its heap must hold. */
+/* Allocates memory in several ways. The constants are the values that a log of the heap must have. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@ enum { KEPT = 1000, KEPT_BYTES = 1000, PEAK_BYTES = 5000000, LATE_BYTES = 400000
 
 void *volatile sink;
 
-/* Freed blocks come and go at many addresses, so that the table of blocks grows and gets holes. */
+/* Blocks at many addresses that are allocated and freed, so that the profiler's table of blocks grows and
+ * gets holes. */
 static void *blocks[CHURN];
 
 __attribute__((noinline)) void keeps(void)
@@ -30,7 +31,7 @@ __attribute__((noinline)) void grows(void)
 {
     char *block = malloc(100);
     sink = block = realloc(block, 300);
-    sink = realloc(block, (size_t)1 << 62); /* fails, and the old block stays */
+    sink = realloc(block, (size_t)1 << 62); /* This realloc fails, and the old block stays. */
 }
 
 __attribute__((noinline)) void churns(void)

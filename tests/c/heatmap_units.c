@@ -1,4 +1,5 @@
-/* The heat map alone, in times that a test cannot wait for: bytes per bin worked out by hand. */
+/* Tests the heat map without a clock, for times that no test could wait for; the bytes per bin were computed
+ * by hand. */
 #define _GNU_SOURCE
 #include "../../profiler/src/modules/timelines/heatmap.c"
 #include "../../profiler/src/system/system_call.c"
@@ -58,7 +59,8 @@ static void bytes_are_spread_over_the_time_of_the_call(void)
 static void bins_are_merged_in_pairs_when_time_goes_beyond(void)
 {
     struct heat late = {0};
-    call(true, 3, 19.95, 19.96); /* Stays with its file until the other file has widened all bins. */
+    /* These bytes stay with their file until the other file has widened all bins. */
+    call(true, 3, 19.95, 19.96);
     heat_add(&late, HEATMAP_POSIX, true, 9, 70.0, 70.0);
     MUST(map.width == 0.4);
     call(true, 2, 19.97, 19.98);

@@ -1,4 +1,4 @@
-/* Every bound of Darshan's buckets, from both sides, and the powers of two. */
+/* Tests every bound of Darshan's buckets from both sides, and the powers of two. */
 #include "../../profiler/src/modules/histogram.h"
 #include "posix_expect.h"
 

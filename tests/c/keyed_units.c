@@ -1,5 +1,5 @@
-/* Rows that are found by a key: found again, bounded, made by threads and by a signal handler at once, taken
- * from damaged memory, and merged. */
+/* Tests rows that are found by a key: finding them again, their limit, making them in threads and a signal
+ * handler at once, reading them from damaged memory, and merging them. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -219,8 +219,8 @@ static void keeps_the_largest(void)
     buffer_free(&rows);
 }
 
-/* A row with cache lines of its own begins a line, and the next row begins another one, also at the end of
- * a slab. */
+/* A row with cache lines of its own begins a line, and the next row begins another one, even at the end of a
+ * slab. */
 static void lines_are_apart(void)
 {
     enum { LINE_BYTES = 64 };

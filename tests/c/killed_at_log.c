@@ -1,4 +1,4 @@
-/* killed_at_log: writes a file and ends. The process is killed at the recorder's first write into the log. */
+/* killed_at_log: writes a file and ends. The process is killed when the recorder first writes to the log. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* marked_ranks: regions that all ranks mark, one that the last rank alone does, and ends of regions that
- * the last two ranks never began. Every rank is busy for about a fifth of a second. The first rank switches
+/* marked_ranks: regions that all ranks mark, one that only the last rank marks, and ends of regions that the
+ * last two ranks never began. Every rank is busy for about a fifth of a second. The first rank switches
  * recording off for a moment, so that it does not know the run's migrations. */
 #include <mpi.h>
 #include <time.h>

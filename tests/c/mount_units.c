@@ -1,4 +1,5 @@
-/* The options of the mount table on standard input, as the profiler writes them to its log. */
+/* Prints the options of the mount table on standard input in the form in which the profiler writes them to
+ * its log. */
 #define _GNU_SOURCE
 #include "../../profiler/src/memory/buffer.c"
 #include "../../profiler/src/job/mount_options.c"

@@ -1,5 +1,5 @@
-/* Every kind of MPI-IO transfer on one shared file, with known sizes; rank 0 prints `MODULE COUNTER value`
- * for the record that all ranks share (rank -1). Usage: mpi_calls DIR */
+/* Makes every kind of MPI-IO transfer on one shared file, with known sizes; rank 0 prints `MODULE COUNTER
+ * value` for the record that all ranks share (rank -1). Usage: mpi_calls DIR */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void nonblocking(MPI_File file, char *block, MPI_Offset at)
     need(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
 }
 
-/* Rank r moves 4 + r more blocks, so that ranks differ. */
+/* Rank r moves another 4 + r blocks, so that ranks differ. */
 static void uneven(MPI_File file, char *block, int rank, MPI_Offset at)
 {
     for (int i = 0; i < 4 + rank; i++)

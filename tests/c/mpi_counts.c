@@ -1,5 +1,5 @@
-/* Makes MPI calls of every kind, and prints the counts that the log must have, worked out by hand from the
- * meaning of the calls. Usage: mpi_counts [threads | killed] */
+/* Makes MPI calls of every kind, and prints the counts that the log must have, which were computed by hand
+ * from the meaning of the calls. Usage: mpi_counts [threads | killed] */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -357,7 +357,8 @@ static void one_sided(void)
     expect("Win_free", 1, 0, 0, 0);
 }
 
-/* Threads of a rank exchange messages with the thread of the same number on the partner, all at once. */
+/* Constants of a test in which all threads of a rank exchange messages at once, each with the thread of the
+ * same number on the partner. */
 enum { THREADS = 4, TURNS = 500 };
 
 static void *exchange(void *number)

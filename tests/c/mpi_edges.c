@@ -1,6 +1,6 @@
-/* Calls at the edges of what MPI allows, and what must be counted of them, by hand: arguments that are not
- * looked at, neighbours that are not there, requests that are freed, cancelled or inactive, types without
- * data. */
+/* Makes calls at the edges of the MPI standard, and states the expected counts, computed by hand: arguments
+ * that MPI ignores, neighbours that do not exist, requests that are freed, cancelled or inactive, types
+ * without data. */
 #include <mpi.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void together(void)
     expect("Barrier", 1, 0, 0, 0);
 }
 
-/* With MPI_NO_OP nothing goes to the target, whatever the other arguments are. */
+/* Calls with MPI_NO_OP, which send nothing to the target, whatever the other arguments are. */
 static void nothing_is_sent(MPI_Win win, int target, int peer)
 {
     double result[4];
@@ -249,7 +249,7 @@ static void inactive(void)
     expect("Request_free", 3, 0, 0, 0);
 }
 
-/* Testing a request does not complete it. */
+/* Asks for the status of requests, which does not complete them. */
 static void asked(void)
 {
     MPI_Request request;
@@ -345,7 +345,8 @@ static void in_place_at_once(void)
     expect("Ialltoall", 1, 32, 32, 1), expect("Wait", 5, 0, 0, 0);
 }
 
-/* Uses two groups, of three ranks and of one; the larger one has its ranks in opposite order. */
+/* Uses two groups of an intercommunicator, of three ranks and of one; the larger one has its ranks in reverse
+ * order. */
 static void between(void)
 {
     int side = rank == 2, many[16] = {0}, found[16], here = side ? 1 : 3, there = RANKS - here;

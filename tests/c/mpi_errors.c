@@ -1,6 +1,6 @@
-/* Calls that fail and return their error code, and what must be counted around them, by hand: a call that
- * fails moves nothing, requests that it completed all the same are counted, and a failed one is forgotten, so
- * that a later request which has its handle is not taken for it. */
+/* Makes calls that fail and return an error code, and states the expected counts, computed by hand. A failed
+ * call moves nothing; requests that it completed nevertheless are counted; a failed request is forgotten, so
+ * that a later request with the same handle is not confused with it. */
 #include <mpi.h>
 
 #include "mpi_expect.h"
@@ -27,8 +27,8 @@ static void post(int tag, char *buffer, MPI_Request *request)
     expect("Irecv", 1, 0, 0, 0);
 }
 
-/* Sends whose handles are likely those of requests that failed. Only what rank 1 receives is counted as
- * received. */
+/* Sends messages whose handles are probably those of the failed requests. Only the messages that rank 1
+ * receives count as received. */
 static void use_handles_again(void)
 {
     int partner = rank ^ 1;
@@ -59,7 +59,7 @@ static void wrong_arguments(void)
     expect("Bcast", 1, 0, 0, 0);
 }
 
-/* Messages of 30 bytes into room for 10, completed in every way; each is received alone. */
+/* Receives messages of 30 bytes into room for 10, completed in every way, one at a time. */
 static void too_long(void)
 {
     enum { WAYS = 8 };
@@ -98,7 +98,7 @@ static void too_long(void)
     }
 }
 
-/* One of four messages is too long; the others arrive. */
+/* Receives four messages, one of which is too long; the others arrive. */
 static void among_others(void)
 {
     static const int bytes[4] = {4, 6, 30, 8};

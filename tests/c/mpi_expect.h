@@ -50,7 +50,7 @@ static void from(int peer, long long bytes)
     peers[peer][3] += bytes;
 }
 
-/* MPI_Init, and which of the four ranks this is. */
+/* Calls MPI_Init, and finds out which of the four ranks this is. */
 static void begin(int *argc, char ***argv)
 {
     int ranks;

@@ -1,7 +1,7 @@
-/* Calls that came with MPI 4 and 4.1, and what must be counted of them, worked out here from the meaning of
- * the calls, by hand: partitioned messages, collective operations that are set up once and started often,
- * counts beyond int, looks at several requests, buffers of a communicator or session. Those that the library
- * at hand does not have are left out; without any, the exit code is 77. */
+/* Makes calls that are new in MPI 4 and 4.1, and states the expected counts, computed by hand from the
+ * meaning of the calls: partitioned messages, collective operations that are set up once and started often,
+ * counts beyond int, tests of several requests, buffers of a communicator or session. Calls that the MPI
+ * library lacks are left out; if it lacks all of them, the exit code is 77. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void partitioned(void)
     expect("Send_init", 1, 0, 0, 0), expect("Start", 1, 0, 0, 0), expect("Request_free", 1, 0, 0, 0);
 }
 
-/* Each is counted with the call that starts it, not with the one that sets it up. */
+/* Starts collective calls that were set up before. Each counts when it is started, not when it is set up. */
 static void started_collectives(void)
 {
     static int out[64], in[64];
@@ -113,7 +113,7 @@ static void exchange_at_once(void)
 
 #ifdef HAS_LARGE_COUNTS
 
-/* Each call counts as its function without _c. */
+/* Makes calls with large counts; each counts as the function without _c. */
 static void large_counts(void)
 {
     static int out[64], in[64];
@@ -158,7 +158,7 @@ static void more_than_an_int(void)
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 
-/* Testing requests completes none: arrived messages are counted once, by the wait. */
+/* Tests requests without completing them: messages that have arrived are counted once, by the wait. */
 static void looked_at(void)
 {
     char in[64], out[64] = {0};

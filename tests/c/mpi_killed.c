@@ -1,4 +1,5 @@
-/* Each rank writes a part of one file and a file of its own; then the job ends in the way of the argument. */
+/* Each rank writes a part of one file and a file of its own; then the job ends in the way that the argument
+ * names. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>

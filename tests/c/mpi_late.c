@@ -1,5 +1,5 @@
-/* Five collective writes that rank 1 enters 50 ms after the others. With `say` behind the folder, rank 0
- * prints how long each rank was there before the last one, in seconds. */
+/* Makes five collective writes that rank 1 enters 50 ms after the others. If `say` follows the folder, rank 0
+ * prints, in seconds, how long before the last rank each rank entered. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static double now(void)
     return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
-/* All ranks read the same machine's clock. */
+/* Prints how early each rank was; all ranks read the clock of the same machine. */
 static void say_early(const double begin[CALLS], int rank)
 {
     double last[CALLS], early = 0, all[MOST_RANKS];

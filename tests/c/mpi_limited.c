@@ -1,5 +1,5 @@
-/* mpi_limited RANK FILES: every rank writes so many files of its own and one that all share. Then this rank
- * may take hardly any more address space, before MPI_Finalize. */
+/* mpi_limited RANK FILES: every rank writes FILES files of its own and one that all share. Then, before
+ * MPI_Finalize, rank RANK is limited to hardly any more address space. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

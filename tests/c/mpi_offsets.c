@@ -1,6 +1,6 @@
-/* Transfers through views, by all kinds of pointers. Every rank writes to <folder>/expected.<rank> a line
- * "write" or "read", the file offset of the first byte (-1: nobody knows) and the bytes of each call.
- * mpi_offsets FOLDER */
+/* Makes transfers through views, with all kinds of file pointers. Every rank writes to
+ * <folder>/expected.<rank> a line "write" or "read", the file offset of the first byte (-1: nobody knows) and
+ * the bytes of each call. mpi_offsets FOLDER */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,8 +76,8 @@ static void without_a_view(MPI_File file)
     expect("read", -1, 1);
 }
 
-/* This rank takes no part, because MPI libraries divide by the size of its file type when they compute an
- * offset. */
+/* A rank with an empty view makes no transfers, because MPI libraries divide by the size of its file type
+ * when they compute an offset. */
 static void through_an_empty_view(MPI_File file)
 {
     MPI_Datatype nothing;

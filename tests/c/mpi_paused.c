@@ -1,5 +1,6 @@
-/* Communicators of one rank, of two at most, and of all: the first made and used before recording is switched
- * off, the second second only while it is off, the third made meanwhile and used again afterwards. */
+/* Makes communicators of one rank, of at most two, and of all ranks. The first is made and used before
+ * recording is switched off, the second only while it is off; the third is made while it is off and used
+ * again afterwards. */
 #include <mpi.h>
 
 static MPI_Comm part(int color)

@@ -1,4 +1,4 @@
-/* MPI_Pcontrol switches recording off and on: what is written in between is not counted. */
+/* MPI_Pcontrol switches recording off and on: bytes written in between are not counted. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

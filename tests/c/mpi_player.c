@@ -1,5 +1,5 @@
-/* Plays a list of MPI calls, a line each: the call, the ranks that send and receive (of a collective call:
- * the communicator, 0 the world, 1 the half with this rank's parity, and the root), bytes. */
+/* Makes the MPI calls in a list, one per line: the call, the ranks that send and receive (of a collective
+ * call: the communicator, 0 the world, 1 the half with this rank's parity, and the root), bytes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Ranks in pairs send small messages to one another, and all wait for rank 0, for as long as is asked;
+/* Ranks in pairs send small messages to one another, and all wait for rank 0, for the requested time;
  * recording is switched off at the end. */
 #include <mpi.h>
 #include <stdlib.h>

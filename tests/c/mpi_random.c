@@ -1,6 +1,6 @@
-/* A random program from seeds, and what must be counted of it: accesses to windows of other ranks in every
- * kind of epoch, with derived datatypes; then threads that send one another messages in every manner, all at
- * once. Usage: mpi_random SEED... */
+/* Makes random calls, determined by seeds, and states the expected counts: accesses to windows of other ranks
+ * in every kind of epoch, with derived datatypes; then threads that send one another messages in every mode,
+ * all at once. Usage: mpi_random SEED... */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int throw(struct dice * dice, int sides)
 
 /* --- one-sided accesses --- */
 
-/* The datatypes, made of doubles: one, three in a row, every second of eight. */
+/* The datatypes, made of doubles: a single one, three in a row, and every second of eight. */
 enum { TYPES = 3 };
 static MPI_Datatype types[TYPES];
 static const int type_bytes[TYPES] = {8, 24, 32};

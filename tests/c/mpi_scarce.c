@@ -1,7 +1,5 @@
-/* mpi_scarce RANK N: all ranks write shared files, and in MPI_Finalize the Nth request of the recorder for
- * memory is refused on that rank (and every later one, when N is negative, from the -Nth on). Prints how many
- * there were.
- */
+/* mpi_scarce RANK N: all ranks write shared files, and in MPI_Finalize the recorder's Nth request for memory
+ * is refused on that rank (if N is negative, the -Nth and all later ones). Prints the number of requests. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,6 +1,7 @@
-/* mpi_shared_files FOLDER POSIX_FILES MPIIO_FILES: files that all ranks write, through POSIX calls and
- * through collective MPI-IO, each rank rank + 1 bytes to each; one that ranks 0 and 1 write (where there are
- * more), one of each rank alone. Prints the seconds of MPI_Finalize, on rank 0. */
+/* mpi_shared_files FOLDER POSIX_FILES MPIIO_FILES: makes files that all ranks write through POSIX calls, and
+ * others through collective MPI-IO, in which each rank writes rank + 1 bytes; one that only ranks 0 and 1
+ * write (if there are more ranks), and one of each rank alone. Prints the seconds of MPI_Finalize, on rank 0.
+ */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Messages at the edges of every class of sizes, to the next rank; prints "SIZE bytes" for each that a rank
- * sends. */
+/* Sends messages whose sizes are at the bounds of every size class to the next rank; prints "SIZE bytes" for
+ * each message of a rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

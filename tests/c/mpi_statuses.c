@@ -1,5 +1,6 @@
-/* Statuses as the library leaves them: poisoned before each call, printed after it. A program prints the same
- * lines with the profiler and without it. One rank, that sends to itself. */
+/* Prints the statuses that the MPI library writes: they are filled with a pattern before each call, and
+ * printed after it. The lines must be the same with and without the profiler. There is one rank, which sends
+ * to itself. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Messages and collective calls of many kinds, whose parts `iolens run --why` must join: `MESSAGES n` and
- * `COLLECTIVES n` say how many there are, MPI_Init and MPI_Finalize included; `EPOCHS n` counts pairs of a
- * post and a start. */
+/* Makes messages and collective calls of many kinds, whose parts `iolens run --why` must match: `MESSAGES n`
+ * and `COLLECTIVES n` say how many there are, MPI_Init and MPI_Finalize included; `EPOCHS n` counts pairs of
+ * a post and a start. */
 #include <mpi.h>
 #include <stdio.h>
 

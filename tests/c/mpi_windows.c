@@ -1,4 +1,4 @@
-/* A window of all ranks, into which is put while communicators come and go. */
+/* Puts data into a window of all ranks while communicators are made and freed. */
 #include <mpi.h>
 
 enum { TIMES = 50 };

@@ -1,5 +1,5 @@
 /* Moves known bytes over TCP connections that end in different ways, each to a port of its own, and prints
- * what the log must say: "CONNECTION port established open_at_end received sent". */
+ * the values that the log must have: "CONNECTION port established open_at_end received sent". */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static int listen_on(struct sockaddr_in *address)
     return fd;
 }
 
-/* Ends the connection as asked. Waits until the other end knows that. */
+/* Ends the connection in the requested way, and waits until the other end has noticed. */
 static void end(struct server *server, int fd)
 {
     char more;

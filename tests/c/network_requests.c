@@ -27,7 +27,7 @@ static void ask_by_multi(CURL *easy)
     curl_multi_cleanup(multi);
 }
 
-/* Asks for so many parts of 10 bytes that do not touch, from the last to the first, and again for all of them
+/* Fetches this many parts of 10 bytes that do not touch, from the last to the first, and then all of them
  * together. */
 static void ask_for_parts(CURL *easy, int parts)
 {

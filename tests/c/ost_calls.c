@@ -102,7 +102,7 @@ static void formatted_list(int fd, int fortified, const char *format, ...)
     va_end(list);
 }
 
-/* Formatted output straight to a descriptor, and every kind of name for a new file. */
+/* Makes formatted output directly to a descriptor, and creates files with every kind of call. */
 static void formatted(const char *folder)
 {
     char name[4][4096];
@@ -115,7 +115,7 @@ static void formatted(const char *folder)
         formatted_list(fds[i], i % 2, "%d", 56789);
         written += 10;
     }
-    closefrom(fds[3]); /* The highest descriptor. */
+    closefrom(fds[3]); /* closefrom closes only the highest descriptor. */
     for (int i = 0; i < 4; i++) {
         need(i == 3 || close(fds[i]) == 0, "close");
         need(unlink(name[i]) == 0, "unlink");

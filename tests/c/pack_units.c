@@ -1,5 +1,5 @@
-/* pack_units ROW PIECE: standard input, in pieces of PIECE bytes, packed in rows of ROW bytes to standard
- * output; as bytes of any kind if ROW is 0. Other bytes are packed before, into a stream that is thrown away.
+/* pack_units ROW PIECE: packs standard input, in pieces of PIECE bytes, as rows of ROW bytes to standard
+ * output; as bytes of any kind if ROW is 0. Before that it packs other bytes into a stream that is discarded.
  */
 #define _GNU_SOURCE
 #include "../../profiler/src/system/adler.c"

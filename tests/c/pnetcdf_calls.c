@@ -1,5 +1,5 @@
-/* Every form of PnetCDF's calls on a file in the folder of argv[1]; rank 0 prints what the log must hold as
- * "NAME module counter value". Every process makes the same calls. */
+/* Makes every form of PnetCDF's calls on a file in the folder argv[1]; rank 0 prints the values that the log
+ * must have as "NAME module counter value". Every process makes the same calls. */
 #include <mpi.h>
 #include <pnetcdf.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Asynchronous requests count when they are collected, with their own offset, wherever the position is. */
+/* Makes asynchronous requests. They count when their result is collected, with their own offset, wherever the
+ * file position is. */
 #include "posix_expect.h"
 
 #include <aio.h>

@@ -1,5 +1,5 @@
-/* Calls that fail, with addresses that hold nothing: on no descriptor, where the kernel mostly does not look
- * at the address, and on a file. Prints the result and the error of each call. */
+/* Makes calls that fail because of unmapped addresses: on an invalid descriptor, for which the kernel mostly
+ * does not read the address, and on a file. Prints the result and the error of each call. */
 #include <aio.h>
 #include <errno.h>
 #include <fcntl.h>

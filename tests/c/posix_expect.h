@@ -1,5 +1,5 @@
-/* For programs that make known calls and print what the log must say: a line "FILE path", then "COUNTER
- * value" for every integer counter of that file's record that is not 0. */
+/* For programs that make known calls and print the values that the log must have: a line "FILE path", then
+ * "COUNTER value" for every integer counter of that file's record that is not 0. */
 #ifndef POSIX_EXPECT_H
 #define POSIX_EXPECT_H
 
@@ -21,7 +21,7 @@
         }                                                                                                    \
     } while (0)
 
-/* Expectations go out by dprintf, which no profiler counts. */
+/* Expectations are printed by dprintf, which no profiler counts. */
 #define EXPECT(counter, value) dprintf(1, "%s %lld\n", counter, (long long)(value))
 
 /* Begin the expectations of a file below the current folder. */

@@ -1,4 +1,5 @@
-/* Calls that Darshan's records have no slot for: "EXTRA path name count" lines, and the bytes they move. */
+/* Makes calls without a slot in Darshan's records, and prints "EXTRA path name count" for each and the bytes
+ * that they move. */
 #include "posix_expect.h"
 
 #include <sys/sendfile.h>

@@ -1,7 +1,7 @@
-/* Processes: the argument says how the writing one ends. The child of fork continues with its parent's
- * descriptor; each process has a log of its own. exit | _exit | _Exit | fork | vfork | vfork_fails |
- * thread_exit | stderr_closed | clone_by_number | clone3_by_number | clone | _Fork: these four make a child
- * that no handler of fork hears of; it has no log. */
+/* Makes processes that write; the argument says how the writing one ends. The child of fork continues with
+ * its parent's descriptor; each process has a log of its own. exit | _exit | _Exit | fork | vfork |
+ * vfork_fails | thread_exit | stderr_closed | clone_by_number | clone3_by_number | clone | _Fork: these four
+ * make a child that no handler of fork hears of; it has no log. */
 #include "posix_expect.h"
 
 #include <dlfcn.h>
@@ -76,7 +76,8 @@ static void by_no_vfork(void)
     MUST(!root || setresuid(0, 0, 0) == 0);
 }
 
-/* Opens so many files that the parent's spool would have to grow. */
+/* Opens so many files that the parent's spool would have to grow, in a child that the profiler does not know.
+ */
 static int unheard(void *nothing)
 {
     char name[32];

@@ -1,5 +1,5 @@
-/* Requests through libaio: two writes of which one as a vector, a read, one that fails, and calls by number.
- */
+/* Makes requests through libaio: two writes, one of them with a vector, a read, a request that fails, and
+ * calls by number. */
 #include "posix_expect.h"
 
 #include <libaio.h>
@@ -34,7 +34,7 @@ int main(void)
     io_prep_pread(&back, fd, data[3], PIECE, 2 * PIECE);
     io_prep_pread(&bad, -1, data[3], PIECE, 0);
     MUST(io_submit(context, 2, mixed) == 1);
-    memset(&back, 0, sizeof back); /* The kernel has its own copy. */
+    memset(&back, 0, sizeof back); /* The kernel has its own copy of the request. */
     MUST(io_pgetevents(context, 1, 4, event, &limit, NULL) == 1);
 
     struct iocb past;

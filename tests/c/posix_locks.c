@@ -1,5 +1,5 @@
-/* Waits for locks that another process holds for 300 ms, taken in each way, and prints what the log must say:
- * "LOCKS name locks exclusive refused waits seconds". */
+/* Waits for locks that another process holds for 300 ms, taken in each way, and prints the values that the
+ * log must have: "LOCKS name locks exclusive refused waits seconds". */
 #include "posix_expect.h"
 
 #include <sys/file.h>
@@ -33,7 +33,7 @@ static int set(int fd, enum way way, short type, int waits)
     return type == F_UNLCK ? lockf64(fd, command, 0) : lockf(fd, command, 0);
 }
 
-/* Holds the lock in a child for 300 ms after the parent was told of it. */
+/* Starts a child that takes the lock, tells the parent, and holds the lock for 300 ms. */
 static pid_t hold(enum way way)
 {
     int ends[2];

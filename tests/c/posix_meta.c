@@ -1,4 +1,4 @@
-/* Attributes, mapping, flushing, renaming. */
+/* Makes calls for attributes, mapping, flushing and renaming. */
 #include "posix_expect.h"
 
 #include <dirent.h>
@@ -72,7 +72,8 @@ static void renames(void)
     }
     expect_posix_file("new.dat");
     EXPECT("POSIX_RENAME_TARGETS", 3);
-    EXPECT("POSIX_RENAMED_FROM", -1); /* The id of old.dat; the harness checks it through the names. */
+    /* The value is the id of old.dat, which the harness checks by the names in the log. */
+    EXPECT("POSIX_RENAMED_FROM", -1);
 }
 
 /* After closedir, the number of the folder's descriptor may belong to another file. */

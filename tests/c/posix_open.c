@@ -1,4 +1,4 @@
-/* Every way to get a descriptor. */
+/* Gets descriptors in every way. */
 #include "posix_expect.h"
 
 extern int __open_2(const char *path, int flags);

@@ -1,4 +1,5 @@
-/* Order of accesses: sequential, consecutive, strides, switches, alignment, and the most common sizes. */
+/* Makes accesses in known orders: sequential, consecutive, with strides, switches and misalignment, and with
+ * known most common sizes. */
 #include "posix_expect.h"
 
 enum { ODD_SIZES = 40 };
@@ -44,7 +45,8 @@ static void strides(void)
     EXPECT("POSIX_STRIDE4_COUNT", 2);
 }
 
-/* First come more sizes than are tracked; the most common size must be found all the same. */
+/* Uses first more sizes than the recorder tracks, and then the most common size, which must be found
+ * nevertheless. */
 static void late_favourite(void)
 {
     long long bytes = 0;

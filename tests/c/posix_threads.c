@@ -1,4 +1,4 @@
-/* Threads that share one file, and threads with a file each. */
+/* Runs threads that share one file, and threads with a file each. */
 #include "posix_expect.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Every call that moves bytes, and the size buckets at both sides of each bound. */
+/* Makes every call that moves bytes, and transfers with sizes on both sides of each bound of a size bucket.
+ */
 #include "posix_expect.h"
 
 #include <stdarg.h>
@@ -66,21 +67,23 @@ static void calls(void)
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 511);
     EXPECT("POSIX_CONSEC_WRITES", 7);
     EXPECT("POSIX_SEQ_WRITES", 7);
-    EXPECT("POSIX_CONSEC_READS", 7 + 1);  /* The position grows up to 448; then 64 follows 0. */
-    EXPECT("POSIX_SEQ_READS", 7 + 1 + 2); /* The offset 192 follows 64, and 512 follows 192. */
+    /* Reads at the position are consecutive up to 448; later the read at 64 follows the one at 0. */
+    EXPECT("POSIX_CONSEC_READS", 7 + 1);
+    EXPECT("POSIX_SEQ_READS", 7 + 1 + 2); /* The reads at 192 and 512 come after reads at 64 and 192. */
     EXPECT("POSIX_STRIDE1_STRIDE", 512 - 256);
     EXPECT("POSIX_STRIDE1_COUNT", 1);
     EXPECT("POSIX_STRIDE2_STRIDE", 192 - 128);
     EXPECT("POSIX_STRIDE2_COUNT", 1);
     EXPECT("POSIX_RW_SWITCHES", 1);
     EXPECT("POSIX_MEM_NOT_ALIGNED", 1);
-    EXPECT("POSIX_FILE_NOT_ALIGNED", 7 + 10); /* Every offset except 0 is unaligned. */
+    EXPECT("POSIX_FILE_NOT_ALIGNED", 7 + 10); /* All offsets except 0 are unaligned. */
     EXPECT("POSIX_SIZE_READ_0_100", 13);
     EXPECT("POSIX_SIZE_WRITE_0_100", 8);
     EXPECT("POSIX_ACCESS1_ACCESS", 64);
     EXPECT("POSIX_ACCESS1_COUNT", 20);
     EXPECT("POSIX_MAX_WRITE_TIME_SIZE", 64);
-    EXPECT("POSIX_MAX_READ_TIME_SIZE", -1); /* The size is 64, or 0 if the read at the end was the longest. */
+    /* Any value: the size is 64, or 0 if the read at the end of the file took longest. */
+    EXPECT("POSIX_MAX_READ_TIME_SIZE", -1);
 }
 
 /* A bound belongs to the lower bucket. The file is sparse, so that only reads are large. */
@@ -161,7 +164,7 @@ static void by_list(int fd, const char *format, ...)
     va_end(list);
 }
 
-/* A print to a descriptor is a write; an empty print is none. */
+/* Prints to a descriptor, which is a write unless the text is empty. */
 static void print(void)
 {
     int fd = open("print.dat", O_CREAT | O_WRONLY, 0600);

@@ -1,4 +1,5 @@
-/* A ring made by number, past every library; other calls by number do what they do without the profiler. */
+/* Uses a ring that is made by system calls by number, without a library; other calls by number must work as
+ * without the profiler. */
 #include "posix_expect.h"
 
 #include <linux/io_uring.h>

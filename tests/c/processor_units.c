@@ -1,5 +1,5 @@
-/* The nominal peak of the processor that vendor, family and model on the command line name. Without them:
- * compares leaves as the library reads them with those of the instruction. */
+/* Prints the nominal peak of the processor with the vendor, family and model on the command line. Without
+ * arguments, compares CPUID leaves as the library reads them with those of the instruction. */
 #define _GNU_SOURCE
 #include "../../profiler/src/system/leaf.c"
 #include "../../profiler/src/system/processor.c"

@@ -1,6 +1,7 @@
-/* Threads, one after another, that end in two regions: the fresh pages that each wrote in them and the time
- * that it lived are printed. The process goes on for much longer. With a word as argument each is in a mutex
- * of its own at first, so that what a traced call needs is made before what a region needs. */
+/* Runs threads, one after another, that end inside two regions, and prints the new pages that each wrote
+ * there and the time that it lived. The process continues for much longer. With an argument each thread first
+ * calls a traced function (on a mutex of its own), so that the memory for traced calls is made before the
+ * memory for regions. */
 #define _GNU_SOURCE
 #include "../../profiler/include/iolens.h"
 

@@ -1,7 +1,7 @@
 /* Regions that are nested, repeated, entered by threads and by a child of fork, marked wrongly, and recording
- * that is switched off. The test knows what must be counted, but for the seconds in `told.txt`: those around
- * the region in which recording is off, and those while it is off. region_marks [kill]: end by SIGKILL inside
- * a region */
+ * that is switched off. The test knows all expected values except the seconds in `told.txt`: those of the
+ * region in which recording is off, and those while it is off. region_marks [kill]: end by SIGKILL inside a
+ * region */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -89,7 +89,7 @@ static void wrong(void)
     iolens_region_end(OUTER);
 }
 
-/* While nothing is counted, one descriptor is closed and another one moves. */
+/* Closes one descriptor and moves the position of another while recording is off. */
 static void off(void)
 {
     char data[64] = "";

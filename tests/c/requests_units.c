@@ -8,7 +8,7 @@ enum { MANY = 1 << 18, FEW_ENTRIES = 24 };
 
 static int failures;
 
-/* None of these requests belongs to a communicator. */
+/* Replaces the function of comms.c; no request here belongs to a communicator. */
 struct comm *comm_hold(struct comm *comm) { return comm; }
 void comm_release(struct comm *comm) { (void)comm; }
 
@@ -57,8 +57,8 @@ static void many(long apart)
     must(requests_none(), "a request is left");
 }
 
-/* A receive is complete, and the thread that waited for it has not come to forget it; the library has given
- * its handle to a send of another thread. */
+/* A receive is complete, but the thread that waited for it has not removed it from the table yet, and the
+ * library has reused its handle for a send of another thread. */
 static void given_to_a_send(void)
 {
     struct request found;

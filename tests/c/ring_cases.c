@@ -103,8 +103,8 @@ static void by_one_key(void)
     take_all(8);
 }
 
-/* The table of files changes after the program took the completions of a chain that opens into it and reads,
- * and before any further call on the ring. */
+/* Changes the table of files after the program took the completions of a chain that opens a file into the
+ * table and reads it, and before any further call on the ring. */
 static void by_changed_table(void)
 {
     int none = -1;
@@ -118,12 +118,12 @@ static void by_changed_table(void)
         raw_ring_prepare(&ring, IORING_OP_READ, 0, data[i], 1 + i % PIECE, 0, i)->flags |= IOSQE_FIXED_FILE;
         MUST(raw_ring_enter(&ring, 2, 0) == 2);
         take_all(i + 2);
-        reads--; /* The open. */
+        reads--; /* One of the requests is the open and not a read. */
         MUST(syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES_UPDATE, &update, 1L) == 1);
     }
 }
 
-/* The kernel takes the requests without a call, unless it sleeps. */
+/* Uses a ring whose requests a kernel thread takes without a call, unless it sleeps. */
 static void by_kernel(void)
 {
     for (unsigned i = 0; i < MANY; i++) {
@@ -157,7 +157,7 @@ static void by_kernel_unnoticed(void)
     }
 }
 
-/* Enters the kernel by an instruction of its own, past the C library. */
+/* Makes the system call by an instruction in the program, without the C library. */
 static void unseen(void)
 {
 #if defined(__x86_64__)
@@ -177,7 +177,7 @@ static void unseen(void)
 #endif
 }
 
-/* The child makes a ring of its own; the parent's goes on. */
+/* The child makes a ring of its own; the parent's ring continues to work. */
 static void in_child(void)
 {
     pid_t child;

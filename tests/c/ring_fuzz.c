@@ -1,6 +1,6 @@
 /* Random requests through a ring of the depth that the first argument gives, with the second one as seed. The
- * program counts what the completions tell it; it takes them without calls, and at times leaves them in the
- * ring. */
+ * program counts the bytes in the completions; it takes completions without calls, and sometimes leaves them
+ * in the ring for a while. */
 #include "posix_expect.h"
 
 #include "raw_ring.h"
@@ -49,7 +49,7 @@ static void prepare(struct raw_ring *ring, unsigned slot)
         request->fd = 1;
         request->flags |= IOSQE_FIXED_FILE;
     } else if (any(20) == 0 && kind < 6) {
-        request->fd = 900; /* No such descriptor. */
+        request->fd = 900; /* This descriptor does not exist. */
     }
     if (any(8) == 0)
         request->flags |= IOSQE_IO_LINK;

@@ -1,5 +1,5 @@
 /* Calls on files through a ring of liburing: opens into descriptors and slots, chains, vectors, a splice, a
- * close, and what changes names. Prints what the log must say. */
+ * close, and calls that change names. Prints the values that the log must have. */
 #include "posix_expect.h"
 
 #include <liburing.h>
@@ -42,7 +42,7 @@ static void by_descriptor(void)
     MUST(run(1) == 300);
     io_uring_prep_read(next(), fd, data, PIECE, -1);
     MUST(run(1) == PIECE && lseek(fd, 0, SEEK_CUR) == PIECE);
-    io_uring_prep_read(next(), fd, NULL, PIECE, 0); /* Fails: EFAULT. */
+    io_uring_prep_read(next(), fd, NULL, PIECE, 0); /* This request fails with EFAULT. */
     MUST(run(1) == -EFAULT);
     io_uring_prep_fsync(next(), fd, 0);
     MUST(run(1) == 0);
@@ -94,7 +94,7 @@ static void by_slot(void)
     EXPECT("POSIX_MODE", 0600);
 }
 
-/* A registered file whose descriptor is closed, in append mode; then its slot changes. */
+/* Writes to a registered file in append mode whose descriptor is closed; then changes its slot. */
 static void by_table(void)
 {
     int files[] = {-1, -1, open("append.dat", O_CREAT | O_WRONLY | O_APPEND | O_TRUNC, 0600)};
@@ -116,13 +116,14 @@ static void by_table(void)
     EXPECT("POSIX_MODE", 0600);
 }
 
-/* Names: a failed open, a status, a rename, a hard link, folders, a file that goes. */
+/* Makes requests on names: a failed open, a status, a rename, a hard link, folders, the removal of a file. */
 static void by_name(void)
 {
     struct statx status;
     io_uring_prep_openat(next(), AT_FDCWD, "missing", O_RDONLY, 0);
     MUST(run(1) == -ENOENT);
-    io_uring_prep_openat(next(), AT_FDCWD, (const char *)8, O_RDONLY, 0); /* No readable path. */
+    /* The path is not readable memory. */
+    io_uring_prep_openat(next(), AT_FDCWD, (const char *)8, O_RDONLY, 0);
     MUST(run(1) == -EFAULT);
     io_uring_prep_statx(next(), AT_FDCWD, "slot.dat", 0, STATX_BASIC_STATS, &status);
     MUST(run(1) == 0);
@@ -140,7 +141,7 @@ static void by_name(void)
     MUST(run(1) == 0);
 }
 
-/* From a file into a pipe; and bytes through the pipe, which is no file. */
+/* Moves bytes from a file into a pipe, and bytes through the pipe, which is no file. */
 static void through_pipe(void)
 {
     int ends[2], fd = open("slot.dat", O_RDONLY);
@@ -152,7 +153,7 @@ static void through_pipe(void)
     MUST(close(fd) == 0 && close(ends[0]) == 0 && close(ends[1]) == 0);
 }
 
-/* Two requests that ask for no completion, and one that waits for both. */
+/* Makes two requests that ask for no completion, and one that waits for both. */
 static void in_silence(void)
 {
     int fd = open("silent.dat", O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -165,7 +166,7 @@ static void in_silence(void)
     MUST(run(1) == 50 && close(fd) == 0);
 }
 
-/* The functions that nothing above has called. */
+/* Calls the functions that nothing above has called. */
 static void other_functions(void)
 {
     struct io_uring_cqe *done, *several[4];

@@ -1,5 +1,5 @@
-/* Threads that compute, four for each core, so that each has a core for a part of its time only. Prints the
- * processor time of all of them together, in seconds, as each thread read it from getrusage. */
+/* Runs four computing threads for each core, so that each has a core only for a part of its time. Prints the
+ * processor time of all threads together, in seconds, as each thread reads it from getrusage. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* A program that generates code and names it for profilers, as compilers of scripts do: two functions that
  * call `busy`, the first for 70 % of the time. Prints its process number, then the seconds of both functions.
- * The argument says what becomes of the file with the names: kept, or (all as good as none) a link, a pipe,
- * of another user, older than the process; killed: the process ends before it writes its log;
- * child: its child of fork calls the functions. */
+ * The argument says what happens to the file with the names: it is kept, or (so that the profiler must ignore
+ * it) it is a link, a pipe, of another user, or older than the process; killed: the process ends before it
+ * writes its log; child: its child of fork calls the functions. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,8 @@ static void busy(void)
     span = now() - begin;
 }
 
-/* Earlier names of the same addresses, invalid lines, a name that is too long, and one cut off. */
+/* Writes the names, with earlier names of the same addresses, invalid lines, a name that is too long, and a
+ * line that is cut off. */
 static void name(FILE *map, const char *code)
 {
     fprintf(map, "%lx %x earlier\n", (long)code, 2 * ROOM);

@@ -1,5 +1,5 @@
-/* Programs that samplers stumble over, by their first argument: threads, forks, deep, signals, cancelled,
- * exec. Exit code 0 when all went as without one. */
+/* Programs that are difficult for samplers, by their first argument: threads, forks, deep, signals,
+ * cancelled, exec. The exit code is 0 if everything worked as without a sampler. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* A program that switches recording off while it does the one half of its work. */
+/* A program that switches recording off during half of its work. */
 #include <time.h>
 
 #include "../../profiler/include/iolens.h"

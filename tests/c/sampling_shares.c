@@ -1,5 +1,6 @@
-/* Known shares of the time: 50 % in `inlined` inside `fifty`, 30 % in `thirty` of a library, 20 % in `twenty`
- * in a thread of its own. Prints the seconds that each really had. With -DLIBRARY it is the library. */
+/* Spends known shares of the time: 50 % in `inlined` inside `fifty`, 30 % in `thirty` of a library, 20 % in
+ * `twenty` in a thread of its own. Prints the seconds that each really took. With -DLIBRARY, this file is the
+ * library. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Programs whose stacks have no room for a handler, or that have a stack for signals of their own. Prints
- * what is wrong; exit code 1 where anything is. The word says which one. */
+/* Programs whose stacks have no room for a handler, or that have a stack for signals of their own. Prints the
+ * faults, with exit code 1 if there is one. The argument names the program. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -77,7 +77,7 @@ static int deeper(int depth)
     return deeper(depth + 1) + room[0];
 }
 
-/* The thread's own stack for signals is used, reported, taken away and never another one. */
+/* Sets, uses, queries and removes the thread's own signal stack; the program must never see another one. */
 static void *own_stack(void *memory)
 {
     stack_t mine = {.ss_sp = memory, .ss_size = OWN_STACK}, now = {.ss_flags = 77};

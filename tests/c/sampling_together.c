@@ -1,4 +1,5 @@
-/* sampling_together: two threads that are busy for a second, the second begun a while after the first. */
+/* sampling_together: runs two threads that are busy for a second, of which the second begins a while after
+ * the first. */
 #include <pthread.h>
 #include <time.h>
 

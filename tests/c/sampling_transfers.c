@@ -92,7 +92,7 @@ static void until_full(int fd)
         ioctl(fd, FIONREAD, &full);
 }
 
-/* The reader begins when the writer waits, and the timer has come several times. */
+/* The reader begins only after the writer has waited for several periods of the timer. */
 static void slow_reader(const char *name, long (*move)(int), int is_socket)
 {
     int pair[2];
@@ -173,7 +173,7 @@ static int unnamed(void)
     return fd;
 }
 
-/* The same with descriptors that are known to be regular files. */
+/* Makes the same transfers with descriptors that are known to be regular files. */
 static void between_files(void)
 {
     int from = unnamed(), to = unnamed();
@@ -250,7 +250,7 @@ static void cancelled(void)
     close(pair[1]);
 }
 
-/* Bytes that the kernel generates: /dev/zero, getrandom, fallocate. */
+/* Makes calls for which the kernel generates the bytes: /dev/zero, getrandom, fallocate. */
 static void made(void)
 {
     char *room = malloc(RANDOM);

@@ -1,5 +1,5 @@
-/* Tests that sampling does not change waits: none ends early, and all signals are the program's own. Prints a
- * line for each difference; exit code 1 if there is one. */
+/* Tests that sampling does not change waits: none ends early, and the program sees only its own signals.
+ * Prints a line for each difference; exit code 1 if there is one. */
 #include <aio.h>
 #include <errno.h>
 #include <poll.h>
@@ -110,7 +110,6 @@ static void times(void)
     CHECK("epoll_pwait2", epoll_pwait2(epoll, &event, 1, &wait_time, &empty), 0);
 }
 
-/* When the other thread sends what is waited for, this one may not wait yet: any time is right. */
 /* Returns the time at which a wait that begins now must end. */
 static struct timespec end_by(clockid_t clock)
 {
@@ -262,8 +261,8 @@ static void spend(double seconds)
         continue;
 }
 
-/* A handler without SA_RESTART ends the call that waits, though the timers' signal comes at the same time.
- * The next alarm ends the wait of one that did not. */
+/* A handler without SA_RESTART ends the call that waits, even if the timers' signal comes at the same time.
+ * If the first alarm did not end the wait, the next one does. */
 static void alarms_end_reads(void)
 {
     enum { READS = 200 };
@@ -285,7 +284,7 @@ static void alarms_end_reads(void)
     }
 }
 
-/* Nobody knows where the thread was meanwhile; no signal of the sampler waits for it. */
+/* Blocks all signals for a while; afterwards no signal of the sampler may be pending. */
 static void out_of_reach(void)
 {
     sigset_t all, old, waiting;
@@ -301,8 +300,8 @@ static void out_of_reach(void)
     sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* The program's own timers tick on, its handlers are called, and setting all signals to what they were does
- * not end the process. */
+/* Checks that the program's own timers continue, that its handlers are called, and that restoring all signals
+ * to their earlier actions does not end the process. */
 static void own_signals(void)
 {
     struct itimerval every = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};

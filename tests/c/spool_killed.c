@@ -1,4 +1,4 @@
-/* Writes to files of its own and of all, then ends in the way that its argument names. */
+/* Writes to its own files and to a common file, then ends in the way that its argument names. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

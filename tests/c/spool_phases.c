@@ -1,4 +1,5 @@
-/* Transfers bytes on some files and stops, then transfers more on these and on new files, and stops again. */
+/* Transfers bytes on some files and stops, then transfers more on these and on new files, and stops itself
+ * again. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

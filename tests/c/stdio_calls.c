@@ -1,4 +1,4 @@
-/* Every wrapped call on streams. */
+/* Makes every wrapped call on streams. */
 #include "posix_expect.h"
 
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void reading(void)
     MUST(__fread_chk(memory, 16, 1, 10, f) == 10 && __fread_unlocked_chk(memory, 16, 1, 10, f) == 10);
     MUST(fgetc(f) == '1' && ungetc('1', f) == '1' && fgetc(f) == '1'); /* Reads the same byte twice. */
     MUST(fgetc_unlocked(f) == '2' && getc(f) == '3' && getc_unlocked(f) == ' ');
-    /* Reads "bcde" and the end of the line. */
+    /* These calls read "bcde" and the end of the line. */
     MUST(_IO_getc(f) == 'a' && getw(f) != EOF && fgets(memory, 16, f));
     MUST(fgets(memory, 16, f) && fgets_unlocked(memory, 16, f));
     MUST(__fgets_chk(memory, 16, 16, f) && __fgets_unlocked_chk(memory, 16, 16, f));
@@ -90,7 +90,8 @@ static void reading(void)
     EXPECT("STDIO_BYTES_WRITTEN", 200);
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 199);
     EXPECT("STDIO_READS", 4 + 6 + 2 + 4 + 3 + 2);
-    EXPECT("STDIO_BYTES_READ", 120); /* The sum of 40 + 11 + 40 + 20, then "123" and " abcde". */
+    /* The sum is 40 + 11 + 40 + 20, then the lengths of "123" and " abcde". */
+    EXPECT("STDIO_BYTES_READ", 120);
     EXPECT("STDIO_MAX_BYTE_READ", 118);
     EXPECT("STDIO_SEEKS", 1);
 }
@@ -114,7 +115,8 @@ static void positions(void)
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 3000);
 }
 
-/* A stream on a descriptor, a descriptor of a stream, a stream on another file, one that appends. */
+/* Uses a stream on a descriptor, a descriptor of a stream, a stream that is reopened on another file, and a
+ * stream that appends. */
 static void crossings(void)
 {
     int fd = open("cross.dat", O_CREAT | O_RDWR, 0600);
@@ -142,7 +144,7 @@ static void crossings(void)
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 5);
 }
 
-/* Appended bytes go to the end that the file has when they are flushed: by fflush(NULL), or by exit. */
+/* Appends bytes, which go to the end that the file has when they are flushed: by fflush(NULL), or by exit. */
 static void appending(void)
 {
     FILE *f = fopen("appended.dat", "a"), *other;
@@ -162,7 +164,7 @@ static void appending(void)
     EXPECT("STDIO_MAX_BYTE_WRITTEN", 52);
 }
 
-/* Standard output and input, both in files of the harness. */
+/* Uses standard output and input, which the harness has redirected to files. */
 static void standard(void)
 {
     int number = 0;

@@ -1,5 +1,4 @@
-/* Every wrapped call on wide characters. The kernel tells the bytes: the size of the file that was written.
- */
+/* Makes every wrapped call on wide characters. The size of the written file gives the expected bytes. */
 #include "posix_expect.h"
 
 #include <locale.h>

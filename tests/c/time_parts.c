@@ -59,7 +59,7 @@ static void polls(int timeout)
             poll(&end_of_pipe, 1, timeout);
 }
 
-/* One thread after the other works while all others wait for the lock. */
+/* Makes threads work one after the other, while all others wait for the lock. */
 static void *take_turns(void *number)
 {
     int mine = (int)(long)number, rounds = (int)(seconds / THREADS / (1e-6 * TURN_US));
@@ -93,7 +93,7 @@ static void parent(void)
     wait(NULL);
 }
 
-/* The first thread has least work, the second one most. */
+/* Works in OpenMP threads, of which the first has the least work and the second the most. */
 static void openmp(void)
 {
 #pragma omp parallel for schedule(static, 1) num_threads(2)

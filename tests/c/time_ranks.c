@@ -1,6 +1,6 @@
-/* Ranks that are asleep for SECONDS and for most of their lives (`sleeps`), or that each need SECONDS of a
- * core, in steps with a reduction behind each (`works`). Each prints how long the kernel let its first thread
- * wait for a core. Usage: time_ranks sleeps|works SECONDS */
+/* Ranks sleep for SECONDS, which is most of the run (`sleeps`), or compute for SECONDS each, in steps with a
+ * reduction after each (`works`). Each prints how long the kernel let its first thread wait for a core.
+ * Usage: time_ranks sleeps|works SECONDS */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A tool behind the others on MPI's profiling interface: in MPI_Finalize it says how often windows were asked
- * for their groups on this rank. */
+/* A tool behind the others on MPI's profiling interface: in MPI_Finalize it prints how often this rank asked
+ * windows for their groups. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Another tool in the preload chain: it wraps open, write and close as we do and says at the end what it saw
- * of the files that were opened under a relative name, on the descriptor that TOOL_FD names. */
+/* Another tool in the preload chain: it wraps open, write and close as the profiler does, and at the end
+ * prints its counts for files that were opened by a relative name, to the descriptor that TOOL_FD names. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Calls of every kind of traced function, as often as the test knows; a child of fork, a signal handler and a
- * cancelled thread use memory too. traced_calls */
+/* Calls functions of every traced group, each a known number of times; a child of fork, a signal handler and
+ * a cancelled thread use memory too. traced_calls */
 #include <complex.h>
 #include <fcntl.h>
 #include <math.h>

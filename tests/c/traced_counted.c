@@ -1,5 +1,5 @@
-/* Built with -finstrument-functions: calls whose counts are known by what they do, or that the program
- * measures itself. Prints what it measured: inside the calls, and around all of them. traced_counted [kill]
+/* Built with -finstrument-functions: makes calls whose counts follow from their work, or that the program
+ * measures itself. Prints the values measured inside the calls and around all of them. traced_counted [kill]
  */
 #include <pthread.h>
 #include <setjmp.h>

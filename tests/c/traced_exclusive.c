@@ -1,5 +1,5 @@
 /* Recursion, mutual recursion, functions left by longjmp, threads, and I/O, built with
- * -finstrument-functions. Each function measures what it spends itself, apart from its callees; the program
+ * -finstrument-functions. Each function measures its own time, without that of its callees; the program
  * prints these seconds by function. */
 #include <fcntl.h>
 #include <pthread.h>

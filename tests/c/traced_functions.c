@@ -1,5 +1,5 @@
-/* Built with -finstrument-functions: a function that is called often and does little, one that does more,
- * recursion. */
+/* Built with -finstrument-functions: calls a function that does little very often, one that does more, and
+ * recursive functions. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* OpenMP in two threads, with what each of them does in a parallel region, and in a task in a barrier. */
+/* Runs OpenMP in two threads, with work in a parallel region and in a task that runs in a barrier. */
 static volatile int sum;
 
 static void adds(void)

@@ -1,5 +1,5 @@
-/* Stands for LLVM's OpenMP library in a test: what programs of GCC call is made of calls of its own
- * functions. One thread that has two parts to do; a task waits for the barrier. */
+/* A substitute for LLVM's OpenMP library in a test: the functions that programs of GCC call consist of calls
+ * of the library's own functions. One thread does both parts of the work; a task waits until the barrier. */
 #include <stdbool.h>
 
 static void (*task)(void *);

@@ -1,5 +1,5 @@
-/* A program that meets every traced group that needs no library, with a thread, a child and a file: run with
- * groups and other switches together, it must end and print the same. */
+/* A program that calls every traced group that needs no library, with a thread, a child and a file. With any
+ * groups and other options it must end and print the same. */
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>

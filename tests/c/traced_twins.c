@@ -1,5 +1,5 @@
-/* Two modules that a program loads for themselves alone, with a library each of the same names: a program
- * (MAIN), a module (MODULE), a library (its number is ANSWER). */
+/* Two modules that a program loads privately, each with a library of its own whose functions have the same
+ * names: a program (MAIN), a module (MODULE), a library (its number is ANSWER). */
 #ifdef MAIN
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Gives the program the system calls that the recorder makes itself, which pass by every function of the C
- * library: a filter raises SIGSYS for those that come from libiolens.so, and the handler answers them. The
- * filter holds for the calling thread and for those that it starts. For x86-64. */
+/* Lets the test program answer system calls that the recorder makes directly, without the C library: a filter
+ * raises SIGSYS for calls from libiolens.so, and the handler returns their results. The filter applies to the
+ * calling thread and the threads that it starts. For x86-64. */
 #include <errno.h>
 #include <link.h>
 #include <linux/filter.h>
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-/* Returns what the kernel would: an error as a negative number. */
+/* Returns a result in the kernel's form: an error is a negative number. */
 typedef long trapped_answer(long number, const long values[6]);
 
 struct trapped_code {
@@ -38,8 +38,8 @@ static long make_call(long number, const long values[6])
     return result;
 }
 
-/* Changes the mask that holds when the handler returns. SIGSYS stays out of it: a trap while the signal is
- * blocked ends the process. */
+/* Changes the signal mask that applies after the handler returns. SIGSYS is never in it: a trap while the
+ * signal is blocked ends the process. */
 static long change_mask(const long values[6], sigset_t *mask)
 {
     uint64_t before, after, change;
@@ -83,7 +83,7 @@ static int find_recorder(struct dl_phdr_info *object, size_t bytes, void *code)
     return 0;
 }
 
-/* Traps the two calls, and the one that blocks signals. Ends the program where that is not possible. */
+/* Traps the two calls, and the call that blocks signals. Ends the program if that is impossible. */
 static void trap_calls(long first, long second, trapped_answer *answer)
 {
     enum { LOW = offsetof(struct seccomp_data, instruction_pointer), HIGH = LOW + sizeof(uint32_t) };

@@ -1,5 +1,5 @@
-/* The unwinder against what the compiler knows: chains of calls through frames of many shapes, and through a
- * signal handler. Prints a line for each that is wrong; exit code 1 when there is one. */
+/* Compares the unwinder with the compiler's own return addresses: chains of calls through frames of many
+ * shapes, and through a signal handler. Prints a line for each wrong chain; exit code 1 if there is one. */
 #include <alloca.h>
 #include <signal.h>
 #include <stdio.h>
@@ -166,7 +166,8 @@ int main(int count, char **argument)
     for (int turn = 0; turn < 2; turn++) {
         int numbers[] = {3, 1, 2};
         qsort(numbers, 3, sizeof *numbers, by_library);
-        /* Each function notes its caller when the one that it called is back: innermost first. */
+        /* Each function notes its caller after its callee has returned, so that the innermost one is first.
+         */
         compare("shapes of frames");
     }
 
@@ -194,7 +195,8 @@ int main(int count, char **argument)
                            stack, frames, MOST);
     expected[expected_count++] = (uintptr_t)__builtin_return_address(0);
     compare("from a function");
-    for (int turn = 0; turn < 2; turn++) { /* First by the tables, then by remembered rules. */
+    /* The first turn uses the tables, the second one remembered rules. */
+    for (int turn = 0; turn < 2; turn++) {
         struct unwinding walk = unwind_begin((uintptr_t)__builtin_return_address(0),
                                              (uintptr_t)__builtin_frame_address(0), stack);
         found = (struct unwound){0};

@@ -1,4 +1,4 @@
-/* Four ranks that wait for a planted write of rank 0 in ways whose partners `iolens run --why` does not join:
+/* Four ranks wait for a planted write of rank 0 in ways whose partners `iolens run --why` cannot match:
  * `why_apart intercommunicator | partitioned | thread`. Prints the seconds of these writes. */
 #include <mpi.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static void *write_all(void *unused)
     return unused;
 }
 
-/* The first thread of rank 0 waits for another one that writes. */
+/* The first thread of rank 0 waits for another thread, which writes. */
 static void write_beside(void)
 {
     pthread_t writer;

@@ -1,7 +1,7 @@
-/* Rank 2 comes late to a barrier: `why_causes lock`, since rank 1 holds the lock of a file, `why_causes
- * computing`, `why_causes core`, since another process has its core at times, or `why_causes fault`, since it
- * reads a mapped file. Prints the microseconds that rank 2 was off its core in between, by the clocks of the
- * C library. */
+/* Rank 2 comes late to a barrier: with `why_causes lock` because rank 1 holds the lock of a file, with
+ * `computing` because it computes, with `core` because another process uses its core at times, with `fault`
+ * because it reads a mapped file. Prints the microseconds that rank 2 was off its core in between, by the
+ * clocks of the C library. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -27,7 +27,7 @@ static double seconds_of(clockid_t clock)
 
 static double off_core(void) { return seconds_of(CLOCK_MONOTONIC) - seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-/* Runs for 0.4 s of processor time. */
+/* Computes for 0.4 s of processor time. */
 static void spin(void)
 {
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + 0.4;

@@ -1,5 +1,5 @@
 /* Ranks that meet in 200 barriers, rank 1 a millisecond late each time; then rank 1 ends the job in the way
- * that is named: abort, kill or exit. */
+ * that the argument names: abort, kill or exit. */
 #include <mpi.h>
 #include <signal.h>
 #include <string.h>

@@ -34,7 +34,7 @@ static uint64_t chance(struct target *target)
 
 static size_t below(struct target *target, size_t limit) { return limit ? chance(target) % limit : 0; }
 
-/* Returns the offset of a word to damage, usually one that is in use. */
+/* Returns the offset of a word to damage, usually a word that is in use. */
 static size_t word(struct target *target)
 {
     const struct seed *seed = target->seed;
@@ -96,7 +96,7 @@ static void step(struct target *target)
     }
 }
 
-/* Someone who damages a spool on purpose would also adjust the checksum. */
+/* Adjusts the checksum, as a person would who damages a spool on purpose. */
 static void mend_checksum(struct target *target)
 {
     struct spool_header *header = (struct spool_header *)target->bytes;

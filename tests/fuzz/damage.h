@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A whole spool, and which of its 64-bit words are not 0. */
+/* An undamaged spool, and the places of its 64-bit words that are not 0. */
 struct seed {
     const char *path; /* Path of the spool that was read. */
     unsigned char *bytes;

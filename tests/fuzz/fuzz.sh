@@ -1,6 +1,6 @@
 #!/bin/bash
-# N damaged spools through the recovery, built with the sanitizers, N / 20 damaged logs through the
-# reader, and N / 1000 through the commands.
+# Gives N damaged spools to the recovery, which is built with the sanitizers, N / 20 damaged logs to the reader, and
+# N / 1000 to the commands.
 #   tests/fuzz/fuzz.sh N [SEED]
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,10 +1,11 @@
-"""Damaged logs through the commands that read logs: an answer or a sentence and an exit code, and nothing else.
+"""Gives damaged logs to the commands that read logs: each must print a result, or a sentence with an exit code, and
+nothing else.
 
     python tests/fuzz/fuzz_commands.py [--count N] [--seed S]
 
-Number S + i makes the i-th damage, as in reader.py; half of them are done to one column of a private table, because
-most commands read those. Logs that the reader refuses are left out. Exit code 1 when a command ended in another way;
-how, is printed once for every place in the code.
+Number S + i makes the i-th damage, as in reader.py; half of the damages affect one column of a private table, because
+most commands read those. Logs that the reader refuses are left out. The exit code is 1 if a command ended in another
+way; each place in the code at which that happened is printed once.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ FORMATS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
 
 
 def wrong_column(chunks: tuple[bytes, ...], chance: random.Random) -> tuple[bytes, ...]:
-    """Returns a table with strange values in one of its columns, which lie one behind the other in each part."""
+    """Returns a table with strange values in one of its columns; a part stores the columns one after another."""
     columns = json.loads(chunks[0].partition(b"\n")[0])["columns"]
     which = chance.randrange(len(columns))
     kinds = [np.dtype(one["dtype"]) for one in columns]
@@ -68,7 +69,7 @@ def strange(kind: np.dtype[Any], chance: random.Random) -> bytes:
 
 
 def with_wrong_column(number: int, seeds: list[Seed]) -> bytes:
-    """Returns a log in which some values of one column of one table are such that programs stumble over them."""
+    """Returns a log in which some values of one column of one table are replaced by values that often cause errors."""
     chance = random.Random(number)
     log, contents = chance.choice([one for one in seeds if one[1].private])
     private = list(contents.private or ())
@@ -80,8 +81,8 @@ def with_wrong_column(number: int, seeds: list[Seed]) -> bytes:
 
 
 def commands_on(path: Path, other: Path, folder: Path, chance: random.Random) -> list[list[str]]:
-    """Returns a command of each kind, on a log, another log that is whole, and a folder for what is written. The
-    collected jobs are those of the log's folder.
+    """Returns a command of each kind, on a damaged log, an undamaged log, and a folder for output. The collected jobs
+    are those of the log's folder.
     """
     log, target, store = str(path), str(folder / "out"), str(folder / "store")
     table = chance.choice(JOB_EXHIBITS)

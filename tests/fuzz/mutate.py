@@ -1,4 +1,4 @@
-"""Damage to bytes, from a numbered source of chance: the same number gives the same damage."""
+"""Damages bytes at random, from a seed: the same seed gives the same damage."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 
 def place(data: bytearray, chance: random.Random, step: int = 1) -> int:
-    """Returns an offset into the data, a multiple of `step`; often one near the beginning, where sizes and counts
-    stand.
-    """
+    """Returns an offset into the data, a multiple of `step`; often near the beginning, where sizes and counts are."""
     end = min(len(data), 256) if chance.random() < 0.4 else len(data)
     return chance.randrange(0, max(end, 1), step)
 
@@ -42,7 +40,7 @@ def overwrite(data: bytearray, chance: random.Random) -> None:
 
 
 def integer(data: bytearray, chance: random.Random) -> None:
-    """Overwrites a word with a number that programs stumble over, in either byte order."""
+    """Overwrites a word with an integer that often causes errors, in either byte order."""
     size, code = chance.choice(((4, "I"), (8, "Q"), (8, "Q")))
     value = chance.choice(INTEGERS) & ((1 << 8 * size) - 1)
     at = place(data, chance, chance.choice((1, 4, 8, 8)))
@@ -50,7 +48,7 @@ def integer(data: bytearray, chance: random.Random) -> None:
 
 
 def double(data: bytearray, chance: random.Random) -> None:
-    """Overwrites a word with a floating-point number that programs stumble over."""
+    """Overwrites a word with a floating-point number that often causes errors."""
     at = place(data, chance, 8)
     data[at : at + 8] = struct.pack(chance.choice("<<>") + "d", chance.choice(DOUBLES))
 
@@ -80,7 +78,7 @@ def splice(data: bytearray, chance: random.Random) -> None:
 
 
 def blank(data: bytearray, chance: random.Random) -> None:
-    """Zeroes a page, as a file system leaves one that was never written."""
+    """Zeroes a page, like a page that a file system never wrote."""
     at, size = place(data, chance), chance.choice((8, 64, 4096))
     data[at : at + size] = bytes(size)
 

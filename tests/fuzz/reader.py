@@ -1,10 +1,10 @@
-"""Damaged logs through the reader: a Job or a LogError, within bounds of time and memory, and nothing else.
+"""Gives damaged logs to the reader: it must return a Job or raise a LogError, within limits of time and memory.
 
     python tests/fuzz/reader.py [--count N] [--seed S] [--pages K]
 
-Number S + i makes the i-th damage, so that `--seed X --count 1` repeats a failure X. Every K-th log that can be read
-goes through all tables and pages of the report. Exit code 1 when anything else happened; what, is printed once for
-every place in the code.
+Number S + i makes the i-th damage, so that `--seed X --count 1` repeats a failure X. For every K-th readable log, all
+tables and pages of the report are made. The exit code is 1 if anything else happened; each place in the code at which
+it happened is printed once.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def damaged(number: int, seeds: list[tuple[container.Container, Contents]]) -> b
 
 
 def changed(contents: Contents, chance: random.Random) -> Contents:
-    """Returns the log with one region damaged, or replaced by the contents of another one."""
+    """Returns the log with one region damaged, or replaced by the contents of another region."""
     if contents.private and chance.random() < 0.3:
         which = chance.randrange(len(contents.private))
         region = contents.private[which]
@@ -104,7 +104,7 @@ def mutate_part(chunk: bytes, chance: random.Random) -> bytes:
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """Raises TooSlow if the body takes more processor time; time of other programs does not count."""
+    """Raises TooSlow if the body takes more processor time than that; the time of other programs does not count."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         raise TooSlow(f"more than {seconds} s")

@@ -1,12 +1,13 @@
-/* Damaged spools through the code that makes logs of them: a log or a refusal, within bounds of time and
- * memory.
+/* Gives damaged spools to the code that makes logs of them: the result must be a log or a refusal, within
+ * limits of time and memory.
  *
  *   fuzz-recover [-n COUNT] [-s FIRST] FOLDER SPOOL...
  *
- * Number FIRST + i makes the i-th damage; FOLDER, in memory, holds the spool and the log. Everything runs in
- * a process that is made anew after every BLOCK spools: what the recovery takes from the system it never
- * gives back. Half of the spools stand for a job of their own, half for one of three ranks that left the
- * same. Built with the sanitizers; what they find ends the process, and its number is printed. */
+ * Number FIRST + i makes the i-th damage; FOLDER, in memory, holds the spool and the log. All work runs in a
+ * child process that is replaced after every BLOCK spools, because the recovery never returns memory to the
+ * system. Half of the spools are treated as jobs of their own, half as one of three ranks with equal spools.
+ * The program is built with the sanitizers; a fault that they find ends the process, and its number is
+ * printed. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,8 @@ struct fuzz {
     char log[PATH_BYTES];
     size_t seeds;
     uint64_t first, count;
-    volatile uint64_t *at; /* The number at which the child works. */
-    /* Number of logs made and of spools refused before it; all in shared memory. */
+    volatile uint64_t *at; /* Number of the spool on which the child works. */
+    /* Numbers of logs made and of spools refused so far; all in shared memory. */
     volatile uint64_t *made, *refused;
 };
 
@@ -99,7 +100,7 @@ static void recover(const char *spool, const char *log, bool mirrored)
     finish_log(iolens.transport, written);
 }
 
-/* Unmaps the area at the address that the spool names, if that is a whole page. */
+/* Unmaps the area at the address that the spool names, if the address is that of a page. */
 static void give_back(const unsigned char *work, size_t size)
 {
     const struct spool_header *header = (const struct spool_header *)work;

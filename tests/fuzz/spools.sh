@@ -1,7 +1,7 @@
 #!/bin/bash
-# Spools to be damaged: those of test programs, with traces, layouts, hints, datasets and collective calls, MPI statistics,
-# samples, regions, counters and traced functions.
-#   tests/fuzz/spools.sh FOLDER        FOLDER is made, and then holds NAME/iolens-<uid>/<pid>.spool
+# Makes the spools to be damaged, by test programs with traces, layouts, hints, datasets and collective calls, MPI
+# statistics, samples, regions, counters and traced functions.
+#   tests/fuzz/spools.sh FOLDER        makes FOLDER with NAME/iolens-<uid>/<pid>.spool
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 lib=$here/build/lib

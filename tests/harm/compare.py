@@ -1,5 +1,6 @@
-"""Run kinds of programs bare and under the profiler in every way, and print what differs: python tests/harm/compare.py
-[WORD ...]; a word chooses the kinds whose name contains it."""
+"""Runs kinds of programs without the profiler and with it in every way, and prints the differences: python
+tests/harm/compare.py [WORD ...]; a word chooses the kinds whose name contains it.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that a program leaves: exit code, output and the files of its folder with their contents."""
+    """The results of a program: exit code, output, and the files in its folder with their contents."""
 
     code: int
     stdout: bytes
@@ -75,7 +76,7 @@ def _built(source: str, folder: Path) -> str:
 
 
 def _ended(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
-    """Returns exit code and output of a command. One that hangs is killed with all that it started."""
+    """Returns exit code and output of a command. A command that hangs is killed with all processes that it started."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **streams)
     try:
@@ -111,7 +112,7 @@ def profiled(way: Way, logs: Path, adapter: str = "") -> dict[str, str]:
 
 
 def differences(kinds: Sequence[Kind], ways: Sequence[Way], scratch: Path) -> Iterator[tuple[Kind, list[str]]]:
-    """Yields each kind with what differs in each way, or with the reason why it did not run."""
+    """Yields each kind with the differences in each way, or with the reason why it did not run."""
     logs = scratch / "logs"
     logs.mkdir(exist_ok=True)
     logs.chmod(0o1777)

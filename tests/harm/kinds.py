@@ -1,4 +1,6 @@
-"""Kinds of programs: each a command for a shell that runs in a folder of its own and prints the same every time."""
+"""Kinds of programs: each is a command for a shell, which runs in a folder of its own and prints the same every
+time.
+"""
 
 from __future__ import annotations
 
@@ -199,7 +201,8 @@ SINGLE = (
     *parts(
         "harm_rings", "left_to_child", " >out; code=$?; until grep -q d out; do sleep 0.01; done; cat out; echo $code"
     ),
-    # Three of its programs leave no room for a log, and are told so: tests/py/test_profiler_odd.py.
+    # Three of its programs leave no room for a log, and the profiler prints a message about that
+    # (tests/py/test_profiler_odd.py).
     *parts(
         "harm_odd",
         "closed little_stack no_processes handler "

@@ -1,4 +1,4 @@
-"""Programs that people run every day, and those that look into, confine or start others."""
+"""Programs of everyday use, and programs that inspect, restrict or start others."""
 
 from __future__ import annotations
 

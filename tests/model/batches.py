@@ -23,7 +23,7 @@ FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"}
 
 
 class Model(Protocol):
-    """A model of one library's records, which is shown one call after the other."""
+    """A model of one library's records, to which the calls are given one after the other."""
 
     def see(self, call: Mapping[str, Any]) -> None: ...
 
@@ -31,9 +31,8 @@ class Model(Protocol):
 def show(
     model: Model, command: Callable[[Path, Path, Path], Sequence[object]], silent: bool = False, **settings: str
 ) -> Log | str:
-    """Runs a command in an empty folder, and compares its journal with the log; or tells why there is none.
-
-    The command is made of three paths: the folder, the journal and the log. `silent`: it may say nothing on standard
+    """Runs a command in an empty folder, and compares its journal with the log, or returns the reason why there is
+    none. The command gets three paths: the folder, the journal and the log. `silent`: it must print nothing on standard
     error.
     """
     with tempfile.TemporaryDirectory(prefix="iolens-model-", dir=scratch()) as top:
@@ -71,7 +70,7 @@ def common_accesses(got: Record, begin: int) -> Counter[Access]:
 
 
 def wrong_accesses(want: Counter[Access], got: Counter[Access]) -> list[str]:
-    """Returns the errors in the four most frequent accesses; of equally frequent ones any may be listed."""
+    """Returns the errors in the four most frequent accesses; any of equally frequent ones may be listed."""
     if len(want) > TRACKED_VALUES:
         return []
     counts = sorted(want.values(), reverse=True)[:4]
@@ -84,7 +83,7 @@ def wrong_accesses(want: Counter[Access], got: Counter[Access]) -> list[str]:
 def hunt(description: str | None, run_batch: Callable[[Path, int, int, int], list[str]]) -> int:
     """Runs as many programs as the command line asks for; returns 1 if anything is wrong.
 
-    `run_batch` is given the build folder, the number of its first program, how many, and the seed.
+    `run_batch` gets the build folder, the number of its first program, the number of programs, and the seed.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--build", type=Path, required=True, help="folder with lib/libiolens.so")

@@ -1,4 +1,6 @@
-"""Call lists and journals: what a program is to do, and what happened when the interpreter did it (README.md)."""
+"""Call lists, which have the calls that a program shall make, and journals, which have the calls as the interpreter
+made them (README.md).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ ENTRY = np.dtype(
 
 @dataclass
 class Program:
-    """One program of a call list: its lines as written, `thread`, `rank` and `child` lines among them."""
+    """One program of a call list: its lines as written, including `thread`, `rank` and `child` lines."""
 
     number: int
     lines: list[str] = field(default_factory=list)
@@ -58,7 +60,7 @@ def read_programs(text: str) -> list[Program]:
 
 
 class Call:
-    """One call as it happened: the entry of the journal, and the words of the list that asked for it."""
+    """One call that was made: its entry in the journal, and its words in the list."""
 
     __slots__ = (
         "after",

@@ -12,8 +12,11 @@ from model_stdio import StdioFile, StdioModel
 from model_stripes import Layout
 from process import Process
 
-TOLERANCE = 20000.0  # nanoseconds: two clocks, of which the kernel bends one
-EDGE = 1.1  # bins: clocks are corrected at the end, when a bin across an edge can only be spread evenly
+# Largest difference of times in nanoseconds: they are read from two clocks, one of which the kernel adjusts.
+TOLERANCE = 20000.0
+# Largest shift in bins: clocks are corrected at the end, when the bytes of a bin that crosses an edge can only be
+# spread evenly.
+EDGE = 1.1
 POSIX_INDEX = {name: i for i, name in enumerate(POSIX_INTS)}
 STDIO_INDEX = {name: i for i, name in enumerate(STDIO_INTS)}
 POSIX_AT = {name: i for i, name in enumerate(POSIX_DOUBLES)}
@@ -25,7 +28,7 @@ POSIX_FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"} | {
 
 @dataclass
 class Error:
-    """A counter of a file that the calls do not explain."""
+    """A counter of a file whose value does not follow from the calls."""
 
     program: int
     module: str
@@ -59,7 +62,7 @@ class Comparison:
         self.module("POSIX", posix, self.posix)
         self.module("STDIO", self.process.stdio.files, self.stdio)
         self.clock()
-        if self.process.posix.rules.ours("heat map"):  # Darshan rounds in each bin
+        if self.process.posix.rules.ours("heat map"):  # Darshan rounds the bytes of each bin.
             self.heatmap("POSIX", self.process.posix)
             self.heatmap("STDIO", self.process.stdio)
         self.traces()
@@ -88,7 +91,9 @@ class Comparison:
                 self.error(name, want.get(name, 0), got[i])
 
     def below_nothing(self, name: str, got: int) -> bool:
-        """Returns True for Darshan's highest byte of a stream that moved nothing at the start of a file."""
+        """Returns True if Darshan's counter of the highest byte is below 0 because a stream moved no byte at the start
+        of a file.
+        """
         return name.startswith("MAX_BYTE") and got == -1 and not self.process.posix.rules.ours("empty")
 
     def posix(self, file: PosixFile, record: Record) -> None:
@@ -121,7 +126,9 @@ class Comparison:
         self.no_ranks(record.doubles[11:])
 
     def values(self, kind: str, counts: dict[int, int], ints: list[int], exact: bool) -> None:
-        """Checks the four most common values; if there are too many to be followed, values that came often enough."""
+        """Checks the four most common values; if there are more values than the recorder tracks, checks only those that
+        were frequent enough.
+        """
         at, count_at = POSIX_INDEX[f"{kind}1_{kind}"], POSIX_INDEX[f"{kind}1_COUNT"]
         got = list(zip(ints[at : at + 4], ints[count_at : count_at + 4], strict=True))
         want = most_common(counts)
@@ -165,7 +172,7 @@ class Comparison:
             return
         first = sorted(w.first - got * 1e9 for _, _, got, w in self.windows)
         last = sorted(w.last - got * 1e9 for _, _, got, w in self.windows)
-        # Nearly all are right: what a few wrong ones say does not move the middle of what the others allow.
+        # Nearly all time stamps are right, so a few wrong ones do not change the median of the limits.
         low, high = first[-1], last[0]
         if low > high + TOLERANCE:
             low, high = first[int(0.98 * (len(first) - 1))], last[int(0.02 * len(last))]
@@ -233,7 +240,7 @@ class Comparison:
             self.error("F_WRITE_TIME" if write else "F_READ_TIME", f"at least {covered}", got)
 
     def extra(self) -> None:
-        """Checks the calls that Darshan's record has no slot for."""
+        """Checks the calls without a slot in Darshan's record."""
         if not self.log.tables:
             return
         rows = {self.log.names.get(row["file"], ""): row for row in self.log.tables.get("posix_extra", [])}

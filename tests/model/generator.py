@@ -1,4 +1,4 @@
-"""Random programs: ordinary ones as people write them, and ones as an adversary would."""
+"""Random programs: ordinary ones, and ones that an adversary would write."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AIO = ["aio_read", "aio_write", "lio_read", "lio_write"]
 
 
 class Writer:
-    """The lines of one program, and what they probably left open."""
+    """The lines of one program, and the descriptors and streams that they probably left open."""
 
     def __init__(self, seed: str) -> None:
         self.random = random.Random(seed)
@@ -221,7 +221,7 @@ class Writer:
         )
 
     def linked_folders(self) -> None:
-        """Files that are opened and renamed by paths through a link to their folder, and without."""
+        """Adds calls that open and rename files by paths with and without a link to their folder."""
         self.put("mkdir", "@d", "0755")
         self.put("symlink", "@/d", "@e")
         self.links.add("e")
@@ -238,7 +238,9 @@ class Writer:
                 self.put(self.random.choice(["unlink", "stat"]), one)
 
     def printing(self) -> None:
-        """The standard output becomes a file and back, while descriptors of that file are used beside it."""
+        """Adds calls that redirect the standard output to a file and back, while other descriptors of that file are
+        used.
+        """
         for _ in range(self.random.randrange(1, 4)):
             self.put("print", self.random.choice([0, 1, 10, 500]))
             self.put("stdout_to", self.fd())
@@ -332,7 +334,7 @@ class Writer:
     # ---------------------------------------------------------------- whole programs
 
     def read_to_the_end(self) -> None:
-        """Writes a file, then reads it in equal pieces until nothing comes."""
+        """Writes a file, then reads it in equal pieces until its end."""
         size, pieces = max(1, self.some_size()), self.random.randrange(1, 12)
         fd = self.new_fd()
         self.put("open", fd, "@a", "O_RDWR|O_CREAT|O_TRUNC", "0644")
@@ -373,9 +375,8 @@ class Writer:
             self.put(*self.random.choice([("fgets", stream, 300), ("fgetc", stream), ("getline", stream)]))
 
     def wide_file(self) -> None:
-        """Streams of wide characters, which take no other calls, some of them left open.
-
-        None is unbuffered: there ftell is off by a byte behind a letter of several bytes that was read.
+        """Adds calls on streams of wide characters, some of which stay open; such streams allow no other calls. None is
+        unbuffered, because ftell is then wrong by a byte after reading a letter of several bytes.
         """
         streams = range(30, self.random.randrange(31, 34))
         for stream in streams:
@@ -409,7 +410,7 @@ class Writer:
         self.put(op, stream, letters, self.random.choice([1, 1, 2, 3, 4]))
 
     def held_bytes(self) -> None:
-        """Several streams of few files hold bytes when the process ends."""
+        """Leaves bytes in several streams of few files when the process ends."""
         streams = range(1, self.random.randrange(3, 7))
         for stream in streams:
             modes = ["a", "a", "a+", "w", "w+", "r+"]
@@ -469,7 +470,8 @@ class Writer:
 class ThreadWriter(Writer):
     """Calls of one of several threads on files of its own.
 
-    It closes nothing: a descriptor closed by one thread may be given to another at once, and no journal shows to which.
+    It closes no descriptor, because the kernel may give the number to another thread at once, and no journal shows to
+    which.
     """
 
     def __init__(self, seed: str, thread: int) -> None:
@@ -515,7 +517,7 @@ class ChildWriter(Writer):
         self.fds, self.next_fd = fds, next_fd
 
     def fdopen(self) -> None:
-        """Without appending, which other descriptors of one open file would have to do from then on, too."""
+        """Opens no stream for appending, because fdopen would then make all descriptors of the open file append."""
         super().fdopen()
         if self.lines[-1].split()[-1] in ("a", "a+"):
             self.lines[-1] = self.lines[-1].rsplit(" ", 1)[0] + " r+"
@@ -530,7 +532,7 @@ class ChildWriter(Writer):
 
 
 def with_child(writer: Writer, seed: str) -> None:
-    """Makes a program that starts another process in its midst."""
+    """Makes a program that starts another process in the middle."""
     ends = [writer.random.choice([-1, *writer.fds]) for _ in range(2)]
     given = [slot for slot, end in zip((62, 63), ends, strict=True) if end >= 0]
     child = ChildWriter(seed, list(dict.fromkeys(writer.fds)) + given * 3, writer.next_fd)
@@ -547,7 +549,7 @@ WHOLE = [
 
 
 def make_program(number: int, seed: int) -> Program:
-    """Makes program `number` of the hunt `seed`, the same one every time."""
+    """Makes program `number` of the hunt `seed`; the same two numbers always make the same program."""
     writer = Writer(f"{seed}:{number}")
     if writer.random.random() < THREADED:
         lines = []

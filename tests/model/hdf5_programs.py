@@ -1,7 +1,7 @@
 """Random programs with HDF5, made and run in one: hdf5_programs.py JOURNAL FIRST COUNT SEED.
 
-Each makes files and datasets of its own in the current folder by HDF5's own calls, as h5py hands them on, and notes
-what it called and what came back: a line of JSON per call.
+Each program makes files and datasets in the current folder by HDF5's calls through h5py's low-level interface, and
+writes a line of JSON per call, with its arguments and its result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Program:
         self.random = random.Random(f"{seed}:{number}")
         self.journal = journal
         self.name = f"{number}.h5"
-        self.places: dict[str, bool] = {}  # the datasets, and whether they can grow
+        self.places: dict[str, bool] = {}  # True for each dataset that can grow.
         self.open: list[tuple[str, Any]] = []
 
     def note(self, what: str, **values: object) -> None:

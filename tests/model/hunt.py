@@ -1,9 +1,9 @@
-"""Runs random programs under the profiler and holds its log to the model.
+"""Runs random programs under the profiler and compares its log with the model.
 
     hunt.py --build build -n 1000000 --seed 1 --jobs 2      the long hunt
     hunt.py --build build --replay tests/model/kept/*.calls  programs that once failed
 
-Exit code 1 when a counter was wrong; the programs are printed, shortened as far as they still fail.
+Exit code 1 when a counter was wrong; the programs are printed, shortened as far as possible while they still fail.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rules import Rules
 
 HERE = Path(__file__).resolve().parent
 NOT_UNDER_DARSHAN = (
-    "freopen",  # Darshan keeps what a stream was before, and finds it in later programs
+    "freopen",  # Darshan keeps the earlier file of a stream, and uses it in later programs.
     *(
         "openat2",
         "tmpfile",
@@ -43,12 +43,12 @@ NOT_UNDER_DARSHAN = (
         "spawn",
         "leave",
         "fflush_all",
-    ),  # it sees them otherwise or not at all
+    ),  # Darshan records these calls differently or not at all.
 )
 ABORT_OF_ROMIO = "An error occurred in MPI_Status_set_elements_x"
-"""Message with which ROMIO of Open MPI 5 ends a few programs, those without any library of ours too."""
+"""Message with which ROMIO of Open MPI 5 ends a few programs, even without the profiler."""
 BATCH = 500
-PATIENCE = 900  # seconds for a batch
+PATIENCE = 900  # Longest time of a batch in seconds.
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
     **mpi.environment("openmpi", 4, "romio321", launcher="mpirun"),
     **openmpi.openmpi_variables(["as root", "oversubscribed", "yielding", "unbound", "no single copy"], None),
@@ -58,15 +58,15 @@ OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own
 
 @dataclass(frozen=True)
 class Setting:
-    """How programs are run: with which interpreter, under which recorder."""
+    """The conditions of the programs: their interpreter and their recorder."""
 
     interpreter: Path
     preload: str
     recorder: str = "iolens"
     traces: bool = False
-    ranks: int = 0  # 0: without MPI
+    ranks: int = 0  # Number of ranks; 0 means without MPI.
     adapter: str = ""
-    striped: str = ""  # a library that says of every file that it is striped
+    striped: str = ""  # Library that reports a stripe layout for every file.
 
     def command(self, calls: Path, journal: Path, env: dict[str, str]) -> list[str]:
         """Returns the command that starts the interpreter; only the interpreter is preloaded, not the launcher."""
@@ -109,7 +109,7 @@ def build_interpreter(folder: Path, mpi: bool) -> Path:
 
 
 def build_striped(folder: Path) -> str:
-    """Answers for Lustre: what every file's layout is stands in the file LOV_BYTES."""
+    """Builds a library that answers for Lustre; the file LOV_BYTES holds the layout of every file."""
     library = folder / "libstriped.so"
     subprocess.run(["gcc", "-shared", "-fPIC", HERE.parent / "c/posix_lov_shim.c", "-o", library], check=True)
     return str(library)
@@ -172,7 +172,7 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
 
 
 def shortened(setting: Setting, programs: list[Program], names: list[str], counter: tuple[str, str]) -> Program:
-    """Returns the fewest lines of these programs that still get this counter (of a module) wrong, by delta
+    """Returns the fewest lines of these programs for which this counter (of a module) is still wrong, by delta
     debugging.
     """
 
@@ -204,7 +204,7 @@ def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[
 
 
 def report(setting: Setting, found: list[tuple[Error, str]], names: list[str], show: int) -> None:
-    """Prints each kind of error with the number of programs that show it, and its shortest program."""
+    """Prints each kind of error with the number of programs that have it, and the shortest of them."""
     kinds: dict[tuple[str, str], dict[int, tuple[Error, str]]] = collections.defaultdict(dict)
     for error, text in found:
         kinds[error.module, error.counter].setdefault(error.program, (error, text))

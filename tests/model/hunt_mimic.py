@@ -18,11 +18,11 @@ from generator import make_program  # noqa: E402
 from hunt import Setting, build_interpreter, scratch  # noqa: E402
 from mimic_runs import differences, mimicked  # noqa: E402
 
-BATCH = 50  # programs that share a mini-app
+BATCH = 50  # Number of programs that share a mini-app.
 
 
 def run_batch(setting: Setting, folder: Path, first: int, count: int, seed: int) -> list[str]:
-    """Returns how the log of a mini-app of these programs differs from theirs."""
+    """Returns the differences between the log of these programs and that of their mini-app."""
     calls, work, log = folder / "calls", folder / "w", folder / "original.darshan"
     work.mkdir()
     numbers = range(first, first + count)

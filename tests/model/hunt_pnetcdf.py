@@ -1,4 +1,4 @@
-"""Runs random programs with PnetCDF under the profiler and holds its log to the model.
+"""Runs random programs with PnetCDF under the profiler and compares its log with the model.
 
 hunt_pnetcdf.py --build build -n 1000 --seed 1
 """

@@ -3,9 +3,8 @@
  * interpreter CALLS JOURNAL PROGRAM CHILD SLOT=DESCRIPTOR...   executes one child's part of one program
  * interpreter --ops              names the operations, one a line
  *
- * Files lie in the working directory. What it does for itself goes past the C library, so that no profiler
- * sees it.
- */
+ * Files lie in the working directory. The interpreter's own work makes system calls without the C library, so
+ * that no profiler sees it. */
 #include "interpreter.h"
 
 #include <errno.h>
@@ -36,7 +35,7 @@ struct line {
     const struct operation *operation;
     int32_t op;
     int32_t thread;
-    int child; /* 0: of the process that all begin in */
+    int child; /* Number of the child process; 0: the process in which every program begins. */
     struct arg args[MAX_ARGS];
 };
 
@@ -203,7 +202,7 @@ static struct arg arg_of(int32_t program, const char *word)
     return (struct arg){.text = strdup(word)};
 }
 
-/* `rank 0-2` or `rank 3`: whether the lines that follow are this rank's. */
+/* Returns true if the lines after `rank 0-2` or `rank 3` are for this rank. */
 static int is_my_rank(const char *range)
 {
     char *end;
@@ -295,7 +294,7 @@ static struct entry *new_entry(void)
     return &journal[at];
 }
 
-/* Returns the bytes in the buffer of a stream, or the letters of one for wide characters. */
+/* Returns the bytes in the buffer of a stream, or the letters in the buffer of a wide stream. */
 static int64_t held_bytes(FILE *f) { return (int64_t)__fpending(f); }
 
 static void note_stream(const char *operation, int32_t program, int32_t slot, FILE *f)
@@ -367,7 +366,7 @@ static void run_line(struct state *s, const struct line *line, int32_t number)
             fail("no such slot for", o->name);
         if ((o->on == ON_STREAM && !may_stream(s, call.slot, o->way)) ||
             (o->on == ON_HANDLE && !s->handles[call.slot]))
-            return; /* There is nothing to call: shortened lists do this. */
+            return; /* The operation does not exist here; shortened lists can have such lines. */
         call.fd = o->on == ON_FD       ? s->fds[call.slot]
                   : o->on == ON_STREAM ? s->streams[call.slot]->_fileno
                                        : -1;
@@ -493,8 +492,8 @@ static void hand_slot(char **words, int *n, int slot, int fd)
         abort();
 }
 
-/* SLOT=DESCRIPTOR of what a child has, lowest first: descriptors below 64 that exec does not close, and no
- * stream moves. */
+/* Writes SLOT=DESCRIPTOR for each descriptor that a child inherits, the lowest first: those below 64 that
+ * exec does not close and that no stream uses. */
 static void hand_over(const struct state *s, char **words, int input, int output)
 {
     int n = 0;
@@ -583,8 +582,9 @@ static void write_journal(const char *path)
     syscall(SYS_close, fd);
 }
 
-/* Streams are flushed behind the last code of the program, so another process looks where they stand then: it
- * shares their descriptors, and waits for the end of a pipe that this one holds. */
+/* Streams are flushed after the last code of the program has run. A second process, which shares their
+ * descriptors, therefore reads their positions; it waits until this process has ended, by a pipe that closes
+ * then. */
 static void write_journal_at_exit(const char *path)
 {
     int ends[2];

@@ -1,8 +1,5 @@
-/*
- * Executes call lists (README.md) and keeps a journal of what was called and what came back.
- *
- * The journal is the only witness that the model hears: nothing in here knows a counter or a profiler.
- */
+/* Executes call lists (README.md) and keeps a journal of the calls and their results. The journal is the
+ * model's only source; the interpreter knows neither counters nor profilers. */
 #ifndef INTERPRETER_H
 #define INTERPRETER_H
 
@@ -18,17 +15,17 @@ struct arg {
     const char *text;
 };
 
-/* One call as it happened; journal.py names the same fields in the same order. */
+/* One call that was made; calllist.py names the same fields in the same order. */
 struct entry {
     int32_t program;
     int32_t line;   /* Line of the program, from 0; -1: closed by the interpreter at the program's end. */
     int32_t op;     /* Index of the operation, in the order of `interpreter --ops`. */
     int32_t slot;   /* Slot on which the call was made; -1 if it has none. */
-    int32_t thread; /* 0 is the one that started the program */
-    int32_t error;  /* errno after the call; 0 when it succeeded */
+    int32_t thread; /* Number of the thread; 0 is the thread that started the program. */
+    int32_t error;  /* Value of errno after the call; 0 if it succeeded. */
     int64_t result;
-    int64_t begin, end; /* CLOCK_MONOTONIC, ns, right before and behind the call */
-    int64_t fd;         /* descriptor behind the slot, -1 without one */
+    int64_t begin, end; /* Times right before and after the call: CLOCK_MONOTONIC in ns. */
+    int64_t fd;         /* Descriptor in the slot; -1 if there is none. */
     /* Position of the descriptor or stream before the call, from the kernel or ftell; else -1. */
     int64_t before;
     int64_t after; /* Position after the call. */
@@ -52,7 +49,7 @@ struct state {
     enum way ways[SLOTS]; /* Latest kind of operation on each stream. */
     void *handles[SLOTS]; /* Handles of other interfaces, such as MPI files. */
     int output;           /* Copy of the standard output while descriptor 1 is another file; else negative. */
-    int leaves;           /* The program's streams stay open until the process ends. */
+    int leaves;           /* True if the program's streams stay open until the process ends. */
 };
 
 /* Kind of object that an argument names, which decides what the journal says besides the call. */
@@ -61,7 +58,7 @@ enum on { ON_NOTHING, ON_FD, ON_STREAM, ON_HANDLE };
 struct operation {
     const char *name;
     void (*run)(struct state *s, const struct arg *a, struct entry *e);
-    enum on on; /* kind of slot that `slot` counts in */
+    enum on on; /* Kind of object in the slot. */
     int slot;   /* Number of the argument that names the slot. */
     enum way way;
 };
@@ -86,19 +83,19 @@ int stream_holds(const struct state *s, int fd);
  * it did not start. */
 int run_child(const struct state *s, int64_t number, int input, int output, int by_fork);
 
-/* Ask for the position of every descriptor, by calls like any other: a child may have moved them. */
+/* Asks for the position of every descriptor by recorded calls, because a child may have moved them. */
 void ask_positions(struct state *s);
 
-/* Note each stream that holds bytes, of this program (NULL: of none) and of those that left theirs open, with
- * how many; and behind the call that flushed them, where they stand. */
+/* Notes each stream that holds bytes, with their number: streams of this program (NULL: of none) and of
+ * earlier programs that left theirs open. After the call that flushed the streams, notes their positions. */
 void note_streams(const char *operation, const struct state *s);
 void note_positions(const char *operation);
 
-/* Memory to read into and write from: `misalign` bytes behind a multiple of 4096. Zero pages until written
- * to. */
+/* Returns memory for transfers, `misalign` bytes after a multiple of 4096. Its pages are zero until they are
+ * written to. */
 char *transfer_buffer(int64_t misalign);
 
-/* The call alone, between two looks at the clock. */
+/* Makes the call between two readings of the clock. */
 #define TIMED(e, call)                                                                                       \
     do {                                                                                                     \
         errno = 0;                                                                                           \

@@ -1,4 +1,6 @@
-"""A second reader of logs, from the format's description alone, for the model: records as plain numbers, in bulk."""
+"""A second reader of logs for the model, written only from the description of the format: it returns records as plain
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ FIXED = {
     "PNETCDF_FILE": (9, 8),
     "PNETCDF_VAR": (120, 17),
 }
-OF_A_FILE = {"H5D", "PNETCDF_VAR"}  # a record holds its file's number as well
+OF_A_FILE = {"H5D", "PNETCDF_VAR"}  # Modules whose records also hold the id of their file.
 HEATMAPS = {16592106915301738621: "POSIX", 3989511027826779520: "STDIO", 3668870418325792824: "MPIIO"}
 
 

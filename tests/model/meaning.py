@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 BUCKET_TOPS = (100, 1024, 10240, 102400, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 BUCKETS = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 TOP = range(1, 5)
-TRACKED_VALUES = 32  # different sizes or strides that are counted exactly
+TRACKED_VALUES = 32  # Largest number of different sizes or strides that are counted exactly.
 
 
 def histogram(prefix: str) -> list[str]:
@@ -58,8 +58,8 @@ def bucket(size: int) -> int:
 
 
 def most_common(counts: dict[int, int]) -> list[tuple[int, int]]:
-    """Returns the four most frequent values with their counts, of equally frequent ones the larger first; 0 stands for
-    none.
+    """Returns the four most frequent values with their counts, the larger of equally frequent ones first; 0 stands for
+    no value.
     """
     ranked = sorted((-n, -value) for value, n in counts.items() if value)
     return [(-value, -n) for n, value in ranked[:4]]
@@ -67,7 +67,7 @@ def most_common(counts: dict[int, int]) -> list[tuple[int, int]]:
 
 @dataclass
 class Window:
-    """When something happened, as far as the journal can tell: within these nanoseconds."""
+    """The interval of nanoseconds in which an event happened, as far as the journal shows it."""
 
     first: int
     last: int
@@ -75,14 +75,16 @@ class Window:
 
 @dataclass
 class Times:
-    """One kind of call on a file: first begin, last end, time at most, and which may have been the longest."""
+    """Times of one kind of call on a file: first begin, last end, largest possible sum, and the calls that may have
+    been the longest.
+    """
 
     start: Window | None = None
     end: Window | None = None
     nanoseconds: int = 0
     longest: list[tuple[int, int]] = field(
         default_factory=list
-    )  # by access: the longest time in ns that it can have taken, and bytes
+    )  # For each access, the longest time in ns that it can have taken, and its bytes.
 
     def add(self, begin: int, end: int, size: int | None = None) -> None:
         window = Window(begin, end)

@@ -1,4 +1,4 @@
-"""Rows of the private table posix_extra, call by call: what Darshan's POSIX record has no slot for."""
+"""Computes the rows of the private table posix_extra, call by call: calls without a slot in Darshan's POSIX record."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ExtraModel:
 
     def see(self, call: Call) -> None:
         known = NAMES.get(call.name) or FOLDERS.get(call.name) or DESCRIPTORS.get(call.name)
-        # posix_fallocate returns an error's number, copies return bytes, all others 0 or -1.
+        # posix_fallocate returns the number of an error, copies return a number of bytes, all other calls 0 or -1.
         if known is None or call.result < 0 or (call.name == "posix_fallocate" and call.result != 0):
             return
         if call.name in NAMES:

@@ -1,4 +1,4 @@
-"""Records of HDF5 files and datasets, from what a program called (hdf5_programs.py)."""
+"""Computes the records of HDF5 files and datasets from a program's calls (hdf5_programs.py)."""
 
 from __future__ import annotations
 

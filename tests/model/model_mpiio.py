@@ -1,4 +1,4 @@
-"""MPI-IO records, call by call, from the meaning of the counters."""
+"""Computes MPI-IO records, call by call, from the meaning of the counters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from meaning import BUCKETS, Times, bucket, most_common
 from model_posix import PosixModel, count_first
 from rules import Rules
 
-AMODES = {  # Open MPI's mpi.h
+AMODES = {  # Values from Open MPI's mpi.h.
     "MPI_MODE_CREATE": 1,
     "MPI_MODE_RDONLY": 2,
     "MPI_MODE_WRONLY": 4,
@@ -22,7 +22,7 @@ AMODES = {  # Open MPI's mpi.h
 
 
 def transfers() -> dict[str, tuple[bool, str]]:
-    """Maps a call to (is it a write, counter)."""
+    """Maps each call to a pair: True for a write, and its counter."""
     found = {}
     for verb, write in (("read", False), ("write", True)):
         kind = "WRITES" if write else "READS"
@@ -58,7 +58,7 @@ class MpiioFile:
 
 
 class MpiioModel:
-    """The MPI files of one rank; names are those that `posix` makes of them."""
+    """The MPI files of one rank; names are those of the POSIX model."""
 
     def __init__(self, posix: PosixModel, rules: Rules, ranks: int) -> None:
         self.posix = posix

@@ -1,4 +1,4 @@
-"""Records of PnetCDF files and variables, from what a program called (pnetcdf_programs.py)."""
+"""Computes the records of PnetCDF files and variables from a program's calls (pnetcdf_programs.py)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ COUNTED = {
 
 
 class PnetcdfModel:
-    """`files` and `variables` by name, a variable's as FILE:VARIABLE. A record of a variable has what one of an HDF5
-    dataset has."""
+    """`files` and `variables` by name, a variable's as FILE:VARIABLE. The record of a variable has the same parts as
+    that of an HDF5 dataset.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, Hdf5Record] = {}

@@ -1,4 +1,4 @@
-"""POSIX records, call by call, from the meaning of the counters."""
+"""Computes POSIX records, call by call, from the meaning of the counters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MEMORY_ALIGNMENT = 8
 STDOUT = 1
 
 OPENS = {"open": 1, "open64": 1, "creat": 1, "creat64": 1}
-# Maps a name to: is it a write; number of the offset's argument or None; number of the misalignment's argument.
+# For each call: True for a write, the number of the argument with the offset or None, and the number of the argument
+# with the misalignment.
 TRANSFERS = {
     "read": (False, None, 2),
     "write": (True, None, 2),
@@ -68,8 +69,8 @@ class PosixFile:
     asked: int = 0
     last_was_write: bool | None = None
     last_byte: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
-    held: bool = False  # Some call on a descriptor of this open file was counted.
-    offset: int = 0  # Position that Darshan assumes, whatever descriptor moves.
+    held: bool = False  # True if a call on a descriptor of this open file was counted.
+    offset: int = 0  # Position that Darshan assumes; it is the same for all descriptors.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
 
     def add(self, counter: str, n: int = 1) -> None:
@@ -89,7 +90,7 @@ class OpenFile:
     file: PosixFile
     append: bool = False
     streamed: bool = False
-    # The descriptor's own call moved the position, so a stream on it no longer knows where it is.
+    # True if a call on the descriptor moved the position, so that a stream on it no longer knows the position.
     moved_here: bool = False
 
 
@@ -121,7 +122,7 @@ class PosixModel:
         self.fds: dict[int, list[OpenFile]] = {}
         self.links: dict[str, str] = {}
         self.kept_output: list[OpenFile | None] = []
-        self.mixed_up: set[int] = set()  # programs of which Darshan's records say nothing certain
+        self.mixed_up: set[int] = set()  # Programs for which Darshan's records are not predictable.
         self.handlers = {
             "mkstemp": self.made,
             "mkostemps": self.made,
@@ -201,7 +202,7 @@ class PosixModel:
         return path
 
     def entry(self, path: str) -> str:
-        """The name in its folder that a path stands for, be it a link's own."""
+        """Returns the resolved path of a name; if the name is a link, the path of the link itself."""
         folder, name = os.path.split(os.path.normpath(path))
         return f"{self.canonical(folder)}/{name}"
 
@@ -231,7 +232,7 @@ class PosixModel:
         return stack[-1] if stack else None
 
     def put(self, fd: int, opened: OpenFile) -> None:
-        """Darshan keeps what a descriptor was before beside what it is now, and finds either."""
+        """Registers the file of a descriptor. Darshan keeps the earlier file as well, and may use either."""
         if self.rules.ours("taken over"):
             self.fds[fd] = [opened]
             return
@@ -309,7 +310,9 @@ class PosixModel:
             self.put(call.fd, opened)
 
     def stdout_to(self, call: Call) -> None:
-        """The interpreter keeps a copy of the output that only the kernel knows of, until stdout_back."""
+        """Redirects the standard output. The interpreter keeps a copy of its descriptor until stdout_back, made without
+        the C library.
+        """
         self.kept_output = self.kept_output or [self.open_file(STDOUT)]
         opened = self.open_file(call.fd)
         if opened:
@@ -374,7 +377,9 @@ class PosixModel:
         appends = write and (opened.append or "RWF_APPEND" in call.args)
         if appends and self.rules.ours("append"):
             return (call.after if given in (None, -1) else call.size) - call.result
-        if given == -1 and self.rules.recorder == "iolens":  # preadv2: at the descriptor's position
+        if (
+            given == -1 and self.rules.recorder == "iolens"
+        ):  # The call is preadv2 with offset -1, which means the descriptor's position.
             given = None
         if given is not None:
             return given
@@ -493,7 +498,7 @@ class PosixModel:
         new.ints["RENAMED_FROM"] = new.ints.get("RENAMED_FROM") or (number - (1 << 64) if number >> 63 else number)
 
     def symlink(self, call: Call) -> None:
-        """TARGET is taken as the list spells it: relative names lie beside the link here."""
+        """Adds a link. TARGET is used as the list spells it, relative to the folder of the link."""
         if call.result == 0:
             target = os.path.normpath(self.path(call.program, call.args[0]))
             self.links[self.entry(self.path(call.program, call.args[1]))] = target
@@ -501,8 +506,8 @@ class PosixModel:
     # ---------------------------------------------------------------- the record
 
     def expected_ints(self, file: PosixFile) -> dict[str, int]:
-        """Returns every counter whose value the calls decide; the largest times and the most common values are
-        separate.
+        """Returns every counter whose value follows from the calls; the largest times and the most common values are
+        compared separately.
         """
         want = dict(file.ints)
         want["MEM_ALIGNMENT"] = MEMORY_ALIGNMENT

@@ -1,4 +1,4 @@
-"""STDIO records, call by call, from the meaning of the counters."""
+"""Computes STDIO records, call by call, from the meaning of the counters."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ PRINTED = {"fprintf", "vfprintf"}
 GOT_WIDE = {"fgetwc", "fgetwc_unlocked", "getwc", "fgetws", "fgetws_unlocked"}
 PUT_WIDE = {"fputwc", "fputwc_unlocked", "putwc", "fputws", "fputws_unlocked", "fwprintf"}
 UNCOUNTED = {"fileno", "ftell", "clearerr", "setvbuf"}
-OPENING = {"fopen", "fopen64", "tmpfile", "tmpfile64", "fdopen"}  # a stream that is not there before
+OPENING = {"fopen", "fopen64", "tmpfile", "tmpfile64", "fdopen"}  # Calls that make a new stream.
 SEEKS = {"fseek", "fseeko", "fseeko64", "fsetpos", "rewind"}
-EMPTYING = {"exit", "flushed"}  # by a flush of all streams: what the stream held stands right before its position
-UNSEEN = {  # by Darshan
+EMPTYING = {
+    "exit",
+    "flushed",
+}  # Calls that flush all streams; the bytes that a stream held then lie right before its position.
+UNSEEN = {  # Calls that Darshan does not record.
     *("fread_unlocked", "fwrite_unlocked", "getc_unlocked", "putc_unlocked", "fgets_unlocked", "fputs_unlocked"),
     *("getline", "getdelim", "getc", "putc"),
     *(GOT_WIDE | PUT_WIDE | {"fwscanf"}),
@@ -40,7 +43,9 @@ class StdioFile:
     moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
     asked: int = 0
     offset: int = 0
-    murky: bool = False  # Something else moved the stream's descriptor: nobody knows where the stream's bytes are.
+    murky: bool = (
+        False  # True if another call moved the stream's descriptor, so that the place of the stream's bytes is unknown.
+    )
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
     # Transfers by the place of their bytes.
     placed: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
@@ -53,12 +58,12 @@ class StdioFile:
 class Stream:
     file: StdioFile
     append: bool
-    descriptor: OpenFile | None = None  # where a descriptor moves the same position
+    descriptor: OpenFile | None = None  # Open file whose descriptors move the same position.
     pending: int = 0  # For an appending stream: bytes in its buffer.
     wide: list[int] = field(default_factory=list)  # Bytes of each wide character that was written to the stream.
 
     def held(self, left: int) -> int:
-        """Returns the bytes of what the C library says is left in the buffer: bytes, or wide characters."""
+        """Returns the number of bytes in the buffer, from the C library's number of bytes or of wide characters."""
         return sum(self.wide[len(self.wide) - left :]) if self.wide else left
 
 
@@ -142,7 +147,7 @@ class StdioModel:
             self.add_open(call, int(call.args[0]), Stream(self.file("/tmp"), False))
 
     def printed_out(self, call: Call) -> None:
-        """Counts printed bytes for standard output, whatever file its descriptor stands for."""
+        """Counts printed bytes for standard output, even if its descriptor is that of another file."""
         file = self.file("<STDOUT>")
         if call.result < 0:
             return
@@ -158,7 +163,7 @@ class StdioModel:
         self.place(file, transfer, "FLUSHES")
         opened = self.posix.open_file(STDOUT)
         if opened:
-            opened.moved_here = True  # below a stream that shares the position of the standard output
+            opened.moved_here = True  # The descriptor's stream shares the position with the standard output.
 
     def freopen(self, call: Call) -> None:
         self.streams.pop((call.program, call.slot), None)
@@ -169,8 +174,8 @@ class StdioModel:
         if call.result and opened:
             file = self.file(opened.file.name)
             file.add("FDOPENS")
-            opened.append |= call.args[2].startswith("a")  # fdopen sets O_APPEND
-            opened.moved_here = opened.streamed  # two streams on one position
+            opened.append |= call.args[2].startswith("a")  # fdopen sets O_APPEND for an appending stream.
+            opened.moved_here = opened.streamed  # True if two streams share one position.
             opened.streamed = True
             self.add_open(call, int(call.args[0]), Stream(file, opened.append, opened))
 
@@ -191,7 +196,9 @@ class StdioModel:
         if self.rules.ours("position"):
             offset = call.before
             opened = stream.descriptor or self.posix.open_file(call.fd)
-            printed_into = call.fd == STDOUT  # freopen of a stream on standard output: stdout moves its descriptor
+            printed_into = (
+                call.fd == STDOUT
+            )  # freopen of a stream on standard output flushes stdout, which moves the descriptor.
             file.murky |= printed_into or bool(opened and opened.moved_here)
         file.offset += size
         past = "WRITTEN" if write else "READ"
@@ -262,7 +269,9 @@ class StdioModel:
             self.moves(call, True, call.result)
 
     def got_wide(self, call: Call) -> None:
-        """Takes the bytes from the position that the C library tells; fgetws of an empty text moved none."""
+        """Takes the number of bytes from the change of the position that the C library reports; fgetws of an empty text
+        moved none.
+        """
         if call.result > 0:
             self.moves(call, False, call.after - call.before)
 
@@ -287,7 +296,9 @@ class StdioModel:
 
     def scanned(self, call: Call) -> None:
         if call.result != 0:
-            self.moves(call, False, max(0, call.after - call.before))  # a descriptor may have moved it back
+            self.moves(
+                call, False, max(0, call.after - call.before)
+            )  # A call on the descriptor may have moved the position back.
 
     def flush(self, call: Call) -> None:
         if call.result == 0:

@@ -1,4 +1,4 @@
-"""Bytes on each storage target, and the LUSTRE record, of files that are striped alike."""
+"""Computes the bytes on each storage target and the LUSTRE record, for files that all have the same stripes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ LOV_USER_MAGIC_V1 = 0x0BD10BD0
 RAID0 = 1
 
 Moved = dict[int, list[int]]
-"""Stripe to bytes read and written."""
+"""For each stripe, the bytes read and written."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Stripes of `size` bytes, dealt out to `targets` in turn."""
+    """Stripes of `size` bytes, placed on `targets` in turn."""
 
     size: int
     targets: tuple[int, ...]
@@ -30,7 +30,7 @@ class Layout:
         moved: Moved = {}
         for write, offset, size, _, _ in transfers:
             end = offset + size
-            offset = max(offset, 0)  # what ungetc() put before a file is in none
+            offset = max(offset, 0)  # A byte that ungetc() put before the start of a file is on no stripe.
             while offset < end:
                 stripe = offset // self.size
                 piece = min(end, (stripe + 1) * self.size) - offset

@@ -1,4 +1,4 @@
-/* Calls of MPI-IO, one function each; the table at the end says what the list calls them. A file's calls are
+/* Calls of MPI-IO, one function each; the table at the end has their names in call lists. A file's calls are
  * made with items of one type: TYPE is its size, 1 (byte), 4 (int) or 8 (double). */
 #include "interpreter.h"
 
@@ -16,7 +16,7 @@ static MPI_Datatype type_of(struct arg a)
     return a.number == 4 ? MPI_INT : a.number == 8 ? MPI_DOUBLE : MPI_BYTE;
 }
 
-/* With a hint, or MPI_INFO_NULL. */
+/* Returns an MPI_Info with a hint, or MPI_INFO_NULL. */
 static MPI_Info info_of(struct arg given)
 {
     MPI_Info info = MPI_INFO_NULL;
@@ -77,7 +77,7 @@ RUN(barrier)
     TIMED(e, MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/* mpi_NAME SLOT ITEMS TYPE; what ends it later is not timed */
+/* mpi_NAME SLOT ITEMS TYPE; the call that completes it later is not timed */
 #define RUN_MOVE(name, call, after)                                                                          \
     RUN(name)                                                                                                \
     {                                                                                                        \

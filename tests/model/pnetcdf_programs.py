@@ -1,7 +1,7 @@
 """Random programs with PnetCDF, made and run in one: pnetcdf_programs.py JOURNAL FIRST COUNT SEED.
 
 One process, with Open MPI and PnetCDF in LD_PRELOAD, so that their functions are found where a linked program finds
-them. A line of JSON per call says what was called, on what, and what came back.
+them. Each call is a line of JSON with its name, its arguments and its result.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ from typing import IO
 C = ctypes.CDLL(None)
 OFFSET = ctypes.c_longlong
 CLOBBER, WRITE, CDF5, UNLIMITED, ALL_REQUESTS = 0, 1, 0x20, 0, -1
-EXTERNAL = {1: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}  # NC_BYTE, NC_SHORT, … and their bytes
+EXTERNAL = {
+    1: 1,
+    3: 2,
+    4: 4,
+    5: 4,
+    6: 8,
+    7: 1,
+    8: 2,
+    9: 4,
+    10: 8,
+    11: 8,
+}  # Size in bytes of NC_BYTE, NC_SHORT and so on.
 IN_MEMORY = ["schar", "short", "int", "float", "double", "longlong"]
 FORMS = ["var", "var1", "vara", "vars", "varm", "varn", "vard"]
 NAMES = ["x", "y", "long name", "z_1"]
@@ -47,10 +58,10 @@ class Program:
         self.nc = ctypes.c_int()
         self.variables: list[Variable] = []
         self.pending: list[int] = []
-        self.busy: set[str] = set()  # variables that a pending request is for
-        self.alone = False  # independent data mode
+        self.busy: set[str] = set()  # Variables that have a pending request.
+        self.alone = False  # True in independent data mode.
         self.data = ctypes.create_string_buffer(ROOM)
-        self.record = ctypes.c_int()  # the dimension that grows
+        self.record = ctypes.c_int()  # The dimension that grows (records).
         self.records = 0
 
     def call(self, function: str, *words: object, **noted: object) -> int:
@@ -134,7 +145,7 @@ class Program:
         self.call("enddef", self.nc)
 
     def wait(self) -> None:
-        """Waits for all that is pending, or for a request that does not exist."""
+        """Waits for all pending requests, or for a request that does not exist."""
         many = self.pending
         if self.random.random() < 0.1:
             many = [977]
@@ -154,7 +165,8 @@ class Program:
         verb = self.random.choice(["put", "get", "put", "get", "iput", "iget", "bput"])
         form = self.random.choice(FORMS if verb in ("put", "get") and not variable.record else FORMS[:-1])
         if (form == "varn" and verb in ("put", "get")) or variable.name in self.busy:
-            self.wait_for_all()  # PnetCDF 1.12 crashes of others pending in these, and of pieces that overlap
+            # PnetCDF 1.12 crashes in these calls if other requests are pending, and with overlapping pieces.
+            self.wait_for_all()
         self.records = self.count_records()
         start, count, stride, extent = self.extent(variable, form)
         noted: dict[str, object] = {
@@ -196,7 +208,7 @@ class Program:
             self.busy.add(str(noted["variable"]))
 
     def extent(self, variable: Variable, form: str) -> tuple[object, object, object, dict[str, list[int]]]:
-        """Returns start, count and stride as the call takes them, and as the journal spells them."""
+        """Returns start, count and stride in the form of the call, and in that of the journal."""
         lengths = [self.records + self.random.choice([0, 1])] * variable.record + variable.shape
         start, count, stride = [], [], []
         for length in lengths:
@@ -211,7 +223,7 @@ class Program:
         return offsets(start), offsets(count), offsets(stride), noted
 
     def pieces(self, variable: Variable, noted: dict[str, object]) -> list[object]:
-        """Some of the rows of the slowest dimension, a part of each, or, without counts, one element of each."""
+        """Returns parts of some rows of the slowest dimension or, without counts, one element of each row."""
         single = self.random.random() < 0.2
         starts, counts, told = [], [], []
         lengths = [self.records] * variable.record + variable.shape

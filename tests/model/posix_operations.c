@@ -1,4 +1,4 @@
-/* Calls on descriptors and names, one function each; the table at the end says what the list calls them. */
+/* Calls on descriptors and names, one function each; the table at the end has their names in call lists. */
 #include "interpreter.h"
 
 #include <aio.h>
@@ -18,7 +18,7 @@
 
 enum { MAX_PARTS = 1024 };
 
-/* A slot's descriptor; of an empty slot one that is closed. */
+/* Returns the descriptor of a slot; for an empty slot, a descriptor that is closed. */
 static int fd_in(const struct state *s, struct arg a) { return a.number < 0 ? AT_FDCWD : s->fds[a.number]; }
 
 static void put_fd(struct state *s, struct arg a, const struct entry *e)
@@ -94,7 +94,8 @@ RUN(dup3)
     put_fd(s, a[0], e);
 }
 
-/* stdout_to SLOT: dup2 onto the standard output, which stdout_back undoes if it was open; result 1 or -1 */
+/* stdout_to SLOT: dup2 onto the standard output, which stdout_back reverses if the output was open; the
+ * result is 1 or -1 */
 enum { OUTPUT_NOT_KEPT = -1, OUTPUT_CLOSED = -2 };
 RUN(stdout_to)
 {
@@ -114,9 +115,9 @@ RUN(stdout_back)
     s->output = OUTPUT_NOT_KEPT;
 }
 
-/* spawn CHILD IN-SLOT|-1 OUT-SLOT|-1; spawn_by_fork …: runs the lines behind `child CHILD` in a process of
- * their own, and waits for it. It has what is open here in the same slots, its standard input in slot 62 and
- * output in slot 63. */
+/* spawn CHILD IN-SLOT|-1 OUT-SLOT|-1; spawn_by_fork …: runs the lines after `child CHILD` in a process of
+ * their own, and waits for it. The child has the open descriptors in the same slots, its standard input in
+ * slot 62 and its output in slot 63. */
 static int handed(const struct state *s, struct arg a)
 {
     int fd = a.number < 0 ? -1 : fd_in(s, a);
@@ -132,9 +133,9 @@ RUN(spawn_by_fork)
     TIMED(e, run_child(s, a[0].number, handed(s, a[1]), handed(s, a[2]), 1));
     ask_positions(s);
 }
-/* inherits SLOT, of a child: result are the descriptor's flags; extra is its file's path below the working
- * directory, nothing where it has none; before is a lower
- * descriptor of the same open file, -1 for none */
+/* inherits SLOT, of a child: the result is the descriptor's flags; extra is the path of its file below the
+ * working directory, empty if it has none; before is a lower descriptor of the same open file, -1 if there is
+ * none */
 static int64_t shared_with(int fd)
 {
     enum { SAME_OPEN_FILE = 0 };
@@ -307,7 +308,7 @@ RUN(mmap)
         munmap(map, (size_t)a[1].number);
 }
 
-/* sendfile TO-SLOT FROM-SLOT OFFSET|-1 BYTES; extra: the source's descriptor, its position before and behind
+/* sendfile TO-SLOT FROM-SLOT OFFSET|-1 BYTES; extra: the source's descriptor, its position before and after
  */
 static void note_source(struct entry *e, int fd, off64_t before)
 {
@@ -315,7 +316,8 @@ static void note_source(struct entry *e, int fd, off64_t before)
     e->extra[1] = before;
 }
 static off64_t quiet_position(int fd) { return syscall(SYS_lseek, fd, 0L, SEEK_CUR); }
-/* Within one file both ends move one position: what that means is the kernel's secret. */
+/* Returns true if both descriptors are of one open file: both ends then move one position, and the result is
+ * not documented. */
 static int same_file(int from, int to)
 {
     struct stat one, other;
@@ -345,8 +347,8 @@ RUN(copy_file_range)
                              a[2].number < 0 ? NULL : &to_offset, (size_t)a[4].number, 0));
 }
 
-/* aio_read SLOT BYTES OFFSET [MISALIGN]: started, waited for and returned. begin is that of aio_read; extra:
- * before and behind aio_return. */
+/* aio_read SLOT BYTES OFFSET [MISALIGN]: starts the read, waits for it and collects its result. begin is that
+ * of aio_read; extra: times before and after aio_return. */
 static void run_aio(const struct state *s, const struct arg *a, struct entry *e, int (*start)(struct aiocb *))
 {
     struct aiocb block = {

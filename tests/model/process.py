@@ -1,4 +1,4 @@
-"""All models of one process, fed with its journal."""
+"""All models of one process, which process its journal."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ FILLS_SLOT = set(
 
 class Process:
     """`folder` is its working directory; `block_size` of the file system; `ranks` of the job, 1 without MPI;
-    `layout` of its files where they are striped."""
+    `layout` of its files where they are striped.
+    """
 
     def __init__(
         self, folder: str, rules: Rules, block_size: int, ranks: int = 1, layout: Layout | None = None
     ) -> None:
         self.layout = layout
-        self.slots: dict[tuple[int, int], int] = {}  # (program, slot) to descriptor
+        self.slots: dict[tuple[int, int], int] = {}  # The descriptor of each slot, by (program, slot).
         self.stream_names: dict[tuple[int, int], tuple[str, bool]] = {}
         self.posix = PosixModel(
             folder, rules, block_size, self.slots, self.stream_names, layout.size if layout else block_size

@@ -1,4 +1,4 @@
-"""Random programs for several ranks: files that all, some or one of them use, by POSIX, stdio and MPI-IO."""
+"""Random programs for several ranks, with files that all, some or one of them use, by POSIX, stdio and MPI-IO."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ AMODES = ["MPI_MODE_CREATE|MPI_MODE_RDWR"] * 5 + [
 ]
 PLAIN = {"a": "w", "a+": "r+"}
 ALONE = (Writer.append_log, Writer.held_bytes, Writer.linked_folders)
-"""Programs of one process: what they do to names and to ends of files must not meet another rank's."""
+"""Programs for one rank alone, because they change names and ends of files, and other ranks must not use these
+files.
+"""
 
 
 def shared(word: str) -> bool:
@@ -32,7 +34,7 @@ def without_appending(line: str) -> str:
 
 
 def passes_on(line: str) -> bool:
-    """Returns True if the call makes a rank's own file one that any rank may use, or the reverse."""
+    """Returns True if the call makes a rank's own file one that any rank may use, or the other way round."""
     words = line.split()
     names = [word for word in words if word.startswith("@")]
     return words[0].startswith(("rename", "link")) and len({shared(name) for name in names}) == 2
@@ -130,7 +132,9 @@ class JobWriter(RankWriter):
             self.job += [everyone, f"mpi_close {slot}"]
 
     def step(self, slot: int, type_: int, amode: str, everyone: str) -> None:
-        """Chooses a call that the file's mode allows; ranks may wait forever in a forbidden collective call."""
+        """Chooses a call that the file's mode allows, because ranks may wait for ever in a forbidden collective
+        call.
+        """
         forbidden = "write" if "RDONLY" in amode else "read" if "WRONLY" in amode else "nothing"
         which = self.random.random()
         if which < 0.45:
@@ -152,7 +156,7 @@ class JobWriter(RankWriter):
 
 
 def make_job(number: int, seed: int, ranks: int) -> Program:
-    """Makes program `number` of the hunt `seed` for this many ranks, the same one every time."""
+    """Makes program `number` of the hunt `seed` for this many ranks, the same numbers always make the same program."""
     writer = JobWriter(f"{seed}:{number}:{ranks}", ranks)
     for _ in range(writer.random.choice([1, 1, 2, 3])):
         writer.random.choices([writer.apart, writer.together, writer.mpi_file], [4, 2, 4])[0]()

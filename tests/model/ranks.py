@@ -1,4 +1,6 @@
-"""The log of an MPI job against the models of its ranks: records of one rank, and those that stand for all."""
+"""Compares the log of an MPI job with the models of its ranks: records of one rank, and records that all ranks
+share.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,20 @@ from meaning import MPIIO_INTS, POSIX_INTS, STDIO_INTS, TRACKED_VALUES, Times, W
 from process import Process
 
 MPI_FILE = re.compile(r"\.mpi\b")
-"""Files that a program opens through MPI-IO: which POSIX calls the library makes on them, no journal tells."""
+"""Matches files that a program opens through MPI-IO; no journal has the POSIX calls that the library makes on them."""
 
-BARRIER = 0.3e9  # nanoseconds: ranks leave a barrier as the machine lets them run
+BARRIER = 0.3e9  # Largest difference in nanoseconds of the times at which ranks leave a barrier.
 MPIIO_INDEX = {name: i for i, name in enumerate(MPIIO_INTS)}
 MPIIO_FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"} | {n for n in MPIIO_INTS if n.startswith("ACCESS")}
 RANK_INTS = "FASTEST_RANK FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES".split()
 LARGEST = {"MAX_BYTE_READ", "MAX_BYTE_WRITTEN"}
 FIRST = {"MODE", "RENAMED_FROM"}  # Counters whose merged value is that of the lowest rank that has one.
 INTS = {"POSIX": POSIX_INTS, "STDIO": STDIO_INTS, "MPI-IO": MPIIO_INTS}
-RANK_TIMES = {"POSIX": 13, "MPI-IO": 13, "STDIO": 11}  # where fastest, slowest and the variances begin
+RANK_TIMES = {
+    "POSIX": 13,
+    "MPI-IO": 13,
+    "STDIO": 11,
+}  # Index of the counters of the fastest and slowest rank, and of the variances.
 
 
 @dataclass
@@ -66,7 +72,7 @@ def summed(parts: list[dict[int, int]]) -> dict[int, int]:
 
 
 def merged(files: list[Any], zeros: list[float]) -> Any:
-    """One file as all ranks used it: counters added, of times the first and the last."""
+    """Returns the merged record of one file that all ranks used: sums of counters, first and last times."""
     one = copy.copy(files[0])
     one.ints = {}
     for file in files:
@@ -99,7 +105,7 @@ def merged(files: list[Any], zeros: list[float]) -> Any:
 
 
 class RankComparison(Comparison):
-    """Compares the records of one rank's own files, or those that stand for all ranks (`rank` -1), with the model."""
+    """Compares the records of one rank's own files, or the records that all ranks share (`rank` -1), with the model."""
 
     def __init__(self, log: Log, process: Process, rank: int, files: dict[str, dict[str, Any]]) -> None:
         super().__init__(log, process)
@@ -164,7 +170,7 @@ class RankComparison(Comparison):
             self.error("ACCESS1-4", want, got)
 
     def ranks(self, module: str, record: Record) -> None:
-        """Fastest and slowest rank, and the spread over ranks."""
+        """Checks the fastest and slowest rank, and the variances over ranks."""
         names, at = INTS[module], RANK_TIMES[module]
         fastest, fastest_bytes, slowest, slowest_bytes = (record.ints[names.index(name)] for name in RANK_INTS)
         fast, slow, time_variance, byte_variance = record.doubles[at : at + 4]
@@ -204,7 +210,7 @@ class RankComparison(Comparison):
 
 
 def compare_job(log: Log, processes: list[Process]) -> list[Error]:
-    """Returns all errors in the log of a job whose ranks did what `processes` saw."""
+    """Returns all errors in the log of a job whose ranks made the calls in `processes`."""
     models = [{"POSIX": p.posix.files, "STDIO": p.stdio.files, "MPI-IO": p.mpiio.files} for p in processes]
     for module in models:
         module["POSIX"] = {n: f for n, f in module["POSIX"].items() if not MPI_FILE.search(n)}
@@ -229,7 +235,7 @@ def compare_job(log: Log, processes: list[Process]) -> list[Error]:
 
 
 def spread(zeros: list[float]) -> list[Error]:
-    """All ranks' clocks are meant to be one."""
+    """Checks that the time stamps of all ranks fit one clock."""
     if max(zeros) - min(zeros) > BARRIER:
         return [Error(-1, "job", "", "clocks of ranks", f"the same within {BARRIER} ns", zeros)]
     return []
@@ -257,7 +263,9 @@ def file_ranks(log: Log, models: list[dict[str, Any]]) -> list[Error]:
 
 
 def heatmaps(log: Log, models: list[dict[str, Any]]) -> list[Error]:
-    """Bytes of each rank: of MPI-IO and stdio all, of POSIX at least those of the calls in the list."""
+    """Checks the bytes of each rank: all bytes for MPI-IO and stdio, for POSIX at least those of the calls in the
+    list.
+    """
     errors = []
     for kind, module in (("STDIO", "STDIO"), ("MPIIO", "MPI-IO"), ("POSIX", "POSIX")):
         found = {m.rank: m for m in log.heatmaps.get(kind, [])}

@@ -1,4 +1,4 @@
-/* Calls on streams; the table at the end says what the list calls them. */
+/* Calls on streams; the table at the end has their names in call lists. */
 #include "interpreter.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@
     }
 
 /* fopen STREAM PATH MODE; fdopen STREAM SLOT MODE; extra: the stream's descriptor. The stream closes it: SLOT
- * is empty from then on. result 1, or 0 without a stream; left out where STREAM is one already. */
+ * is empty from then on. The result is 1, or 0 without a stream; the call is skipped if STREAM is open
+ * already. */
 static void put_stream(struct state *s, struct arg a, struct entry *e, FILE *f)
 {
     e->result = f != NULL;
@@ -26,7 +27,7 @@ static void put_stream(struct state *s, struct arg a, struct entry *e, FILE *f)
     s->streams[a.number] = f;
     s->ways[a.number] = STAYS;
 }
-/* Slots that fileno filled hold nothing any more. */
+/* Empties the slots that fileno filled with the stream's descriptor. */
 static void empty_slots(struct state *s, int fd)
 {
     for (int i = 0; i < SLOTS; i++)
@@ -66,7 +67,7 @@ RUN(tmpfile64)
     TIMED(e, (f = tmpfile64()) != NULL);
     put_stream(s, a[0], e, f);
 }
-/* print LETTERS: into stdout's buffer; print_flush: and out of it. What waits there goes with the rest before
+/* print LETTERS: writes to stdout's buffer; print_flush also flushes it. Remaining letters are flushed before
  * the program ends. */
 RUN(print)
 {
@@ -116,9 +117,9 @@ RUN(fileno)
     s->fds[a[1].number] = (int)e->result;
 }
 
-/* leave: the program's streams stay open, and the C library flushes them when the process ends; exit STREAM:
- * one of them, whose position and whose file's size are those behind that flush, as another process sees
- * them. */
+/* leave: the program's streams stay open, and the C library flushes them when the process ends; exit STREAM
+ * is the entry of one of them, with its position and the size of its file after that flush, as another
+ * process sees them. */
 RUN(leave)
 {
     (void)a;
@@ -152,8 +153,8 @@ RUN_CALL(fseek, fseek(f, a[1].number, (int)a[2].number))
 RUN_CALL(fseeko, fseeko(f, a[1].number, (int)a[2].number))
 RUN_CALL(fseeko64, fseeko64(f, a[1].number, (int)a[2].number))
 RUN_CALL(ftell, ftell(f))
-/* ungetc STREAM LETTER: and fgetc, whose call this is; of streams to read only, for a write later on breaks
- * glibc. before: the position behind ungetc. */
+/* ungetc STREAM LETTER: followed by fgetc, which is the recorded call; only for streams opened for reading,
+ * because glibc fails at a later write. before: the position after ungetc. */
 RUN(ungetc)
 {
     FILE *f = s->streams[a[0].number];
@@ -190,7 +191,7 @@ RUN_CALL(putc_unlocked, (putc_unlocked)('x', f))
 RUN_CALL(getw, getw(f))
 RUN_CALL(putw, putw((int)a[1].number, f))
 
-/* A text of that many letters, a line's end last; none for 0. */
+/* Returns a text of this many letters, of which the last is a line end; empty for 0. */
 static char *text_of(int64_t letters)
 {
     char *text = malloc((size_t)letters + 1);
@@ -224,7 +225,7 @@ static int with_list(FILE *f, const char *format, ...)
 }
 RUN_TEXT(vfprintf, with_list(f, "%s", text))
 
-/* fgets STREAM ROOM: result is the length of what it got, -1 for none */
+/* fgets STREAM ROOM: the result is the length of the text, -1 without one */
 RUN(fgets)
 {
     FILE *f = s->streams[a[0].number];
@@ -241,7 +242,7 @@ RUN(fgets_unlocked)
     e->result = got ? (int64_t)strlen(text) : -1;
     free(text);
 }
-/* getline STREAM; getdelim STREAM LETTER: not into gigabytes of zeros, result -1 then */
+/* getline STREAM; getdelim STREAM LETTER: skipped with result -1 if a line would be gigabytes of zeros */
 static int too_long(struct entry *e)
 {
     enum { LONGEST = 1 << 20 };

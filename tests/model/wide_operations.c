@@ -1,5 +1,5 @@
-/* Calls on wide characters; the table at the end says what the list calls them. Their streams take no others:
- * a stream is for bytes or for wide characters from its first call on. */
+/* Calls on wide characters; the table at the end has their names in call lists. Their streams allow no other
+ * calls: a stream is for bytes or for wide characters from its first call on. */
 #include "interpreter.h"
 
 #include <errno.h>
@@ -8,14 +8,14 @@
 
 #define RUN(name) static void run_##name(struct state *s, const struct arg *a, struct entry *e)
 
-/* The letter that UTF-8 has so many bytes for. */
+/* Returns a letter that UTF-8 encodes in this many bytes. */
 static wchar_t letter_of(int64_t bytes)
 {
     static const wchar_t letters[] = {L'a', L'\u00e9', L'\u20ac', L'\U0001f600'};
     return letters[(bytes - 1) % 4];
 }
 
-/* A text of so many letters, each of so many bytes, but for a line's end of one byte, which is the last. */
+/* Returns a text of this many letters of this many bytes each; the last is a line end of one byte. */
 static wchar_t *text_of(int64_t letters, int64_t bytes)
 {
     wchar_t *text = malloc(((size_t)letters + 1) * sizeof *text);
@@ -64,7 +64,7 @@ RUN_GET(fgetwc)
 RUN_GET(fgetwc_unlocked)
 RUN_GET(getwc)
 
-/* NAME STREAM ROOM: the same of a line, and of a word (fwscanf) */
+/* NAME STREAM ROOM: the same for a line, and for a word (fwscanf) */
 #define RUN_LINE(name)                                                                                       \
     RUN(name)                                                                                                \
     {                                                                                                        \

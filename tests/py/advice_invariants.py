@@ -29,8 +29,8 @@ def contradictions(job: Job, found: Diagnosis) -> list[str]:
 
 
 def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields gauges outside their bounds that neither a finding nor a reason explains, or that stand beside a clean
-    verdict.
+    """Yields gauges outside their bounds that neither a finding nor a reason explains, or that contradict a verdict
+    without faults.
     """
     titles = {f"“{one.title}”" for one in found.findings}
     for gauge, good, reason in found.gauges.rows("gauge", "good", "reason"):
@@ -79,7 +79,7 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _largest_share(job: Job, spent: float) -> float:
-    """Returns the share of the run that the clock allows at most: one of whole seconds may show a second too much."""
+    """Returns the largest share of the run that is possible: a clock of whole seconds may show a second too much."""
     is_whole = tuple(map(int, job.version.split("."))) < (3, 41)
     return min(1.0, spent / (job.run_time - 1)) if is_whole and job.run_time > 1 else spent / job.run_time
 

@@ -1,4 +1,4 @@
-"""Recording programs, making their mini-apps, and comparing the counters of both logs."""
+"""Records programs, makes their mini-apps, and compares the counters of both logs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = tuple[tuple[str, int], ...]
 def record(
     folder: Path, command: Sequence[object], ranks: int, options: Sequence[str] = ("--dxt",), io: str = "romio321"
 ) -> Path:
-    """Runs a command of so many ranks in a folder under the profiler, and returns its log."""
+    """Runs a command with this many ranks in a folder under the profiler, and returns its log."""
     log = folder / "run.darshan"
     log.unlink(missing_ok=True)
     words = [sys.executable, "-m", "iolens", "run", *options, "--", "mpirun", "-np", ranks, *command]
@@ -68,15 +68,14 @@ def rows(job: Job, module: str) -> list[Row]:
     names = [n for n in frame.columns if n.startswith(_MODULES[module]) and not any(word in n for word in left_out)]
     streams = [job.names.get(int(key), "").startswith("<") for key in frame["id"]]
     mine = frame.loc[[not stream for stream in streams], ["rank", *names]]
-    mine = mine.assign(rank=-1) if job.nprocs == 1 else mine  # MPI calls the only rank all ranks
+    mine = mine.assign(rank=-1) if job.nprocs == 1 else mine  # MPI treats a single rank as all ranks.
     plain = [tuple(zip(mine.columns, map(int, values), strict=True)) for values in mine.to_numpy().tolist()]
     return [_without_ties(_without_ties(row, "ACCESS"), "STRIDE") for row in plain]
 
 
 def _without_ties(row: Row, word: str) -> Row:
-    """Returns the row with 0 in place of the most frequent values (`ACCESS` or `STRIDE`) that may be any of several.
-
-    A log lists the four most frequent ones; where it lists four, others may be as frequent as the last.
+    """Returns the row with 0 in place of the most frequent values (`ACCESS` or `STRIDE`) that are not determined. A log
+    lists the four most frequent values; if it lists four, others may be as frequent as the last one.
     """
     numbers = dict(row)
     found = {name: value for name, value in row if re.search(rf"{word}[1-4]_", name)}

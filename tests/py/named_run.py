@@ -1,4 +1,4 @@
-"""Checks that every output of a log names the run by the same words."""
+"""Checks that every output of a log has the same headline for the run."""
 
 from __future__ import annotations
 

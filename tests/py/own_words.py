@@ -41,7 +41,9 @@ def shape(line: str) -> str:
 
 
 def names_the_best(output: str) -> bool:
-    """Returns True if a sweep on emulated storage named the best setting, or said that a busy disk spoilt its runs."""
+    """Returns True if a sweep on emulated storage named the best setting, or printed that its runs are invalid because
+    of a busy disk.
+    """
     return any(word in output for word in ("Best:", "Confirmed:", "Not confirmed:", BUSY))
 
 

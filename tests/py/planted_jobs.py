@@ -1,7 +1,7 @@
 """Jobs of a simple model of storage, with a fault of any strength, and the gain of removing it.
 
-The model knows no rule: a rank waits a latency for each call, and for its bytes at the bandwidth of its client or its
-share of a target's. A fault changes the model; the same job without it tells what removing the fault gains.
+The model does not use the rules: a rank waits a latency for each call, and for its bytes at the bandwidth of its client
+or its share of a target's. A fault changes the model; the same job without it tells what removing the fault gains.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Model:
 
 
 def job_of_model(model: Model) -> Job:
-    """Returns the job as a log would have it."""
+    """Returns the job in the form in which it is read from a log."""
     spent, meta = model.seconds()
     ends = np.cumsum(spent + meta) if model.turns else spent + meta
     calls = np.maximum(0, np.round(model.calls * model.ranks * model.parts())).astype(int) * model.again
@@ -144,8 +144,8 @@ def _merged(model: Model, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Planted:
-    """A job with a planted fault: the rules that name the fault, other rules that may speak, its strength, and the
-    seconds that its removal saves.
+    """A job with a planted fault: the rules that name the fault, other rules that may report something, its strength,
+    and the seconds that its removal saves.
     """
 
     fault: str
@@ -171,8 +171,8 @@ FAULTS: dict[str, tuple[set[str], set[str], tuple[float, ...]]] = {
     "read again": ({"read-again"}, set(), (1, 2, 4, 16)),
     "turns": ({"turns"}, {"uneven-ranks"}, (0, 1)),
 }
-"""For each fault the rules that name it, other rules that may speak as well, and the fault's strengths. Strength 0
-comes first and means no fault.
+"""For each fault the rules that name it, other rules that may report something as well, and the fault's strengths.
+Strength 0 comes first and means no fault.
 """
 
 

@@ -28,13 +28,13 @@ LEAST_REPETITIONS = 3
 SETS = ("thresholds", "seen", "unseen")
 """Sets in which each run was recorded once."""
 MEASURING = {"cold-then-warm"}
-"""Notes that name a planted fault: one that falsifies a measurement and slows nothing down."""
+"""Notes that name a planted fault: one that makes a measurement wrong without slowing anything down."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A recorded run: its planted fault, the rules that name the fault, other rules that may speak, the measured cost,
-    and the advice.
+    """A recorded run: its planted fault, the rules that name the fault, other rules that may report something, the
+    measured cost, and the advice.
     """
 
     name: str
@@ -115,8 +115,9 @@ def runs(half: str) -> tuple[Run, ...]:
 
 
 def table(half: str) -> list[tuple[str, int, int, int, int, int, int]]:
-    """Returns a row for each fault: clear runs, of these found and found first, twins, twins with a finding, and wrong
-    findings; the last row is the sum."""
+    """Returns a row for each fault: the numbers of clear runs, of clear runs in which it was found, and found first, of
+    twins, of twins with a finding, and of wrong findings; the last row is the sum.
+    """
     rows = []
     for fault in sorted({run.fault for run in runs(half)}):
         mine = [run for run in runs(half) if run.fault == fault]
@@ -147,7 +148,8 @@ def bounds(half: str) -> list[tuple[str, float, float]]:
 @dataclass(frozen=True)
 class Gain:
     """A fault that was recorded several times in turn with its twin: the mean seconds that it cost, the mean seconds of
-    its finding's bound, and half the width of the 95 % confidence interval of their difference."""
+    its finding's bound, and half the width of the 95 % confidence interval of their difference.
+    """
 
     name: str
     gain: float

@@ -1,4 +1,6 @@
-"""Advice on labelled logs (tests/advice): what must be said, what may be, and silence on healthy jobs."""
+"""Advice on labelled logs (tests/advice): findings that must appear, findings that may appear, and no finding on
+healthy jobs.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ LOGS = {path.stem: path for folder in ("advice/logs", "data") for path in (TESTS
 
 
 def test_every_rule_has_its_place_in_the_order() -> None:
-    """A rule that the list forgets would never speak, and nobody would know."""
+    """A rule that is missing in the list would never be applied, and nobody would notice."""
     folder = Path(rules.__file__).parent
     files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     assert len(RULES) == len(KNOWN) == len(files)

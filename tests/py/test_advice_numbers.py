@@ -1,4 +1,4 @@
-"""Numbers in sentences of the advice: of which files, by which clock, for how many ranks and stripes."""
+"""Numbers in sentences of the advice: their files, clock, ranks and stripes are the right ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of any strength in jobs of a simple model: what is said of them, what comes first, and whether bounds hold.
+"""Faults of any strength in jobs of a simple model: the findings, their order, and whether their bounds hold.
 
 `python tests/py/test_advice_planted.py` prints the table that report/ADVICE.md has.
 """
@@ -24,8 +24,9 @@ def judged() -> tuple[tuple[Planted, Diagnosis], ...]:
 
 
 def table() -> list[tuple[str, int, int, int, int, int]]:
-    """Returns a row a fault: runs where it is clear, of these found and found first; twins without it, of these any
-    finding; findings that name something else."""
+    """Returns a row for each fault: the numbers of runs in which it is clear, found, and found first; of twins without
+    it, and of twins with a finding; and of findings that name another fault.
+    """
     rows = []
     for fault, (_, _, strengths) in FAULTS.items():
         mine = [(run, found) for run, found in judged() if run.fault == fault]

@@ -33,7 +33,9 @@ def made(frames: dict[str, pd.DataFrame], nprocs: int = 8, names: dict[int, str]
 
 
 def slow_rank(slowest: float = 40.0, rank: int = 3, own: int = 16) -> Job:
-    """Eight ranks write 16 MiB each into one file in 0.5 s; `rank` takes `slowest` seconds and writes `own` MiB."""
+    """Makes a job in which eight ranks write 16 MiB each into one file in 0.5 s; `rank` takes `slowest` seconds and
+    writes `own` MiB.
+    """
     row = SHARED | {"id": 1, "WRITES": 256, "BYTES_WRITTEN": 128 * MIB, "MAX_BYTE_WRITTEN": 128 * MIB - 1}
     row |= {"F_WRITE_TIME": 3.5 + slowest, "F_SLOWEST_RANK_TIME": slowest, "SIZE_WRITE_100K_1M": 256}
     return made({"POSIX": frame("POSIX", [row | {"SLOWEST_RANK": rank, "SLOWEST_RANK_BYTES": own * MIB}])})
@@ -275,7 +277,7 @@ def test_fill_values_and_unaligned_objects_are_said_once() -> None:
 
 
 def test_one_place_is_not_called_random_access() -> None:
-    """Each write begins below the end of the last one, but nowhere else in the file."""
+    """Each write begins before the end of the previous one, at nearly the same place of the file."""
     assert "random-access" not in said(one_place())
 
 
@@ -288,13 +290,13 @@ def test_a_slow_rank_is_bounded_by_the_files_in_which_it_is_the_slowest() -> Non
 
 
 def test_tiny_datasets_cost_what_is_written_when_their_file_is_closed() -> None:
-    """Most bytes of small datasets reach the file behind H5Dwrite."""
+    """Most bytes of small datasets reach the file only after H5Dwrite."""
     found = said(hdf5(datasets=2000, calls=8000, F_WRITE_TIME=1e-5, F_SLOWEST_RANK_TIME=1e-5, meta=0.0))
     assert found["hdf5-tiny-datasets"].gain == pytest.approx(0.2)
 
 
 def test_layouts_of_files_are_found_in_any_order() -> None:
-    """Most files had no layout where the log had them in another order than the layouts."""
+    """Regression: most files had no layout if the log had the files in another order than the layouts."""
     assert said(crowded())["few-targets"] == said(crowded(step=-1))["few-targets"]
 
 

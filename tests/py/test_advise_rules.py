@@ -1,4 +1,4 @@
-"""Rules that no log at hand shows, on made-up jobs; the arithmetic of bounds; thresholds; hints."""
+"""Rules that no sample log triggers, on made-up jobs; the arithmetic of bounds; thresholds; hints."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def test_texts_to_paste_fit_a_terminal() -> None:
 
 
 def test_one_stripe_for_all_is_told_one_remedy() -> None:
-    """A file of one stripe makes its target busy, too: two layouts for it would be one too many."""
+    """A file of one stripe also makes its target busy, but only one layout may be advised for it."""
     found = {one.id: one for one in findings(read_log(TESTS / "data/darshan/imbalanced-io.darshan"))}
     assert "lfs setstripe -c 8 -S 1M FOLDER" in found["narrow-stripes"].remedy
     assert "uneven-targets" not in found
@@ -416,9 +416,7 @@ def test_ranks_that_share_processors_and_want_them() -> None:
 
 
 def test_ranks_on_few_processors_that_want_none_have_enough() -> None:
-    """Numbers of ranks and processors alone prove nothing: four ranks on one processor may sleep, or poll for
-    messages.
-    """
+    """Numbers of ranks and processors are no proof: four ranks on one processor may sleep, or poll for messages."""
     crowd = ("0",) * 4
     for made in (
         placed(*crowd, on_core=0.5),

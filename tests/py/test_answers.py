@@ -1,5 +1,6 @@
-"""A sweep over compilers and flags: its settings, whether the answers are the baseline's, and times, of which less is
-better."""
+"""A sweep over compilers and flags: its settings, the comparison of answers with the baseline's, and times, for which
+less is better.
+"""
 
 from __future__ import annotations
 
@@ -212,7 +213,7 @@ def test_a_run_that_failed_is_no_program_without_an_answer() -> None:
 
 
 def test_answers_are_held_against_those_of_the_same_problem(tmp_path: Path) -> None:
-    """If another setting changes the problem, the answer changes for that reason; no build is to blame."""
+    """If another setting changes the problem, the answer changes because of that, and not because of a build."""
     for size, norm in ((1, 0.5), (2, 0.7)):
         for flags, far in (("-O0", 0.0), ("-O2", 1e-6 if size == 2 else 0.0)):
             place = tmp_path / "points" / f"{size}{flags}" / "rep-1"

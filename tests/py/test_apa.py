@@ -55,7 +55,9 @@ def sentence(lines: list[str]) -> str:
 def test_shares_are_of_the_program_s_own_samples_and_where_nothing_is_left_it_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Most samples are in MPI; the program's own, 6 of 100, are three quarters solve, which is what to trace."""
+    """Most samples are in MPI. Of the program's own samples, 6 of 100, three quarters are in solve, which must be
+    traced.
+    """
     rows = [("MPI", "MPI_Recv", "", 94), ("USER", "solve", "solve", 4), ("USER", "step", "step", 2)]
     columns = ["group", "function", "symbol", "samples"]
     sampled = pd.DataFrame(rows, columns=columns).assign(object="/home/me/app", rank=0)

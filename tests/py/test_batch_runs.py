@@ -50,7 +50,9 @@ def test_the_submitting_host_is_none_of_a_runs_hosts() -> None:
 def test_a_job_that_is_started_again_leaves_out_what_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Slurm runs the whole script of a requeued job anew: a program that counts its starts is the witness."""
+    """Slurm runs the whole script of a requeued job again; a program that counts its starts shows whether finished runs
+    are repeated.
+    """
     for name in [name for name in os.environ if name.startswith("SLURM_")]:
         monkeypatch.delenv(name)
     folder, starts = tmp_path / "run", tmp_path / "starts"

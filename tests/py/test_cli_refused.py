@@ -1,4 +1,4 @@
-"""Runs the command as a module, and where the system refuses what it needs."""
+"""The command as a module, and on a system that refuses what the command needs."""
 
 from __future__ import annotations
 

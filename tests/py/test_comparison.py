@@ -1,4 +1,4 @@
-"""Reading a sweep's folder, and what the comparison says about it, against models known beforehand."""
+"""Reading a sweep's folder and comparing its points, checked with runs that follow known models."""
 
 from __future__ import annotations
 

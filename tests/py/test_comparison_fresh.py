@@ -1,4 +1,4 @@
-"""Fresh runs of the best setting and the baseline: which are made, and what they prove."""
+"""Fresh runs of the best setting and the baseline: which runs are made, and which differences they prove."""
 
 from __future__ import annotations
 

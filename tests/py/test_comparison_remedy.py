@@ -1,4 +1,4 @@
-"""The setting to paste, the driver and the storage that it holds for, and what bounds it."""
+"""The recommended setting, the driver and the storage for which it holds, and its bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our logs through darshan-parser, where the machine has one: no complaint, and every number as we read it."""
+"""Logs of iolens read by darshan-parser, if the machine has it: no complaint, and the same numbers as by iolens."""
 
 from __future__ import annotations
 

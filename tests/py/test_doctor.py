@@ -1,4 +1,4 @@
-"""`iolens doctor` says the same about this machine as other programs do."""
+"""`iolens doctor` reports the same about this machine as other programs."""
 
 from __future__ import annotations
 

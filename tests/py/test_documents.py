@@ -1,4 +1,4 @@
-"""Documents name what is there: relative links, the paths of the two guides, one version everywhere."""
+"""Documents name things that exist: relative links, the paths in the two guides, one version everywhere."""
 
 from __future__ import annotations
 

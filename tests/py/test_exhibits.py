@@ -1,4 +1,4 @@
-"""Exhibits: declared once, listed all, and their metrics computed once per log."""
+"""Exhibits: each is declared once and listed, and its metrics are computed once per log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens export`: what other viewers are given, read by them where they are installed."""
+"""`iolens export`: the files for other viewers, read by these viewers if they are installed."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_collapsed_stacks_hold_every_period(log: Path, tmp_path: Path) -> None:
 
 
 def test_samples_that_waited_can_be_left_out(log: Path, tmp_path: Path) -> None:
-    """A sample may come just before the thread waits, or just behind."""
+    """A sample may be taken just before the thread waits, or just after."""
     every, running = (exported(log, "collapsed", tmp_path, *options).decode() for options in ((), ("--running",)))
     assert in_function("inner", running) > 0
     assert in_function("usleep", running) < 0.1 * in_function("usleep", every)

@@ -1,4 +1,4 @@
-"""The first page of a job: what bounds the run, four gauges, findings, and what the log cannot tell."""
+"""The first page of a job: the limit of the run, four gauges, findings, and facts that the log does not have."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_the_first_page_has_one_picture_and_stands_alone(log: Path) -> None:
     ],
 )
 def test_the_confidence_falls_with_what_the_log_lacks(log: str, confidence: str, doubt: str | None) -> None:
-    """A cause that the log lacks puts no verdict in doubt that says that little is lost."""
+    """A verdict that little time is lost is not in doubt if only causes are missing in the log."""
     found = diagnosis(read_log(DATA / f"{log}.darshan"))
     assert found.confidence == confidence
     assert doubt in " ".join(found.doubts) if doubt else not found.doubts

@@ -1,4 +1,4 @@
-"""Statements about sample logs that a first reader found wrong, held to what the counters of the logs say."""
+"""Statements about sample logs that a first reader found wrong, compared with the counters in the logs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_reads_before_writes_of_an_empty_file_are_data_sieving() -> None:
     assert "one collective call\nwithout holes" in said["data-sieving"].remedy
     slowest = written.groupby("rank")["POSIX_F_READ_TIME"].sum().max() / made.run_time
     assert said["data-sieving"].gain > slowest > 0.28
-    assert "write-amplification" not in said  # Data sieving writes the holes, too.
+    assert "write-amplification" not in said  # Data sieving also writes the holes between the program's pieces.
 
 
 def test_a_file_is_said_to_be_moved_by_the_ranks_that_moved_it() -> None:
@@ -103,7 +103,7 @@ def test_no_action_is_proposed_for_the_reason_that_holds() -> None:
 
 
 def test_the_number_of_targets_is_called_effective() -> None:
-    """The log has bytes on 12 targets, nearly all of them on one."""
+    """The log has bytes on 12 targets, nearly all of them on one target."""
     made = read_log(DATA / "darshan/imbalanced-io.darshan")
     (row,) = [row for row in diagnosis(made).gauges.rows("gauge", "value") if row[0] == "stripes"]
     assert row[1] == pytest.approx(1, abs=0.01)

@@ -1,4 +1,4 @@
-"""Many logs as one data set: sums equal those of the logs, nothing is read twice or lost, and SQL queries work."""
+"""Many logs as one data set: sums equal those of the logs, no log is read twice or missed, and SQL queries work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names with every control character: no output of a command holds one, whatever its form."""
+"""Names with every control character: no output of a command contains one, in any format."""
 
 from __future__ import annotations
 

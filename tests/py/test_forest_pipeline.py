@@ -1,4 +1,6 @@
-"""The report of a training job names the stage that holds up the others: planted sleeps, waits in turn, no samples."""
+"""The report of a training job names the stage that holds up the others: with planted sleeps, with waits in turn, and
+without samples.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Damaged logs through the commands: a fixed sample of tests/fuzz/fuzz_commands.py, and what its long runs found."""
+"""Damaged logs through the commands: a fixed sample of tests/fuzz/fuzz_commands.py, and the faults that its long runs
+found.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Damaged spools through the recovery: a fixed sample of tests/fuzz/recover.c, and what its long runs found."""
+"""Damaged spools through the recovery: a fixed sample of tests/fuzz/recover.c, and the faults that its long runs
+found.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,7 @@ def test_records_that_cannot_be_are_left_out(change: Callable[[bytearray], None]
 
 
 def test_no_more_ranks_than_a_machine_has(tmp_path: Path, spool: Path) -> None:
-    """A damaged number of ranks does not take memory for a table of them."""
+    """A damaged number of ranks must not make the recovery allocate a table of that size."""
     data = bytearray(spool.read_bytes())
     host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
     ranks = data.index(host) + 64 + 4

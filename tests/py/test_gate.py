@@ -1,4 +1,4 @@
-"""`iolens check` rarely fails by chance, fails on a planted change, and says what it cannot decide."""
+"""`iolens check` rarely fails by chance, fails on a planted change, and reports limits that it cannot decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions under the names that people gave them: what compilers make of a name, and code that they split off."""
+"""Functions appear under their names in the source, although compilers change names and split off code."""
 
 from __future__ import annotations
 

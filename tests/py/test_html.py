@@ -1,4 +1,4 @@
-"""HTML pages: whole, made of the same blocks as a PDF, safe to open, and nothing from elsewhere."""
+"""HTML pages are complete, consist of the same blocks as a PDF, are safe to open, and load nothing from elsewhere."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_single_copy_is_switched_off_where_it_fails_and_nowhere_else(monkeypatch
 
 
 def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The trial returns the error code of the system, also if the call is refused."""
+    """The trial returns the error code of the system, even if the call is refused."""
     works = single_copy.single_copy_works.__wrapped__()
     assert works is _python_reads_from_python()
 
@@ -142,7 +142,7 @@ def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_single_copy_is_tried_without_a_new_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new Python takes longer to start than all else that happens before a launcher starts."""
+    """A new Python takes longer to start than all other work before a launcher starts."""
     started: list[object] = []
     monkeypatch.setattr(subprocess, "Popen", lambda *words, **_: started.append(words))
     before = set(os.listdir("/proc/self/fd"))

@@ -1,4 +1,4 @@
-"""experiment.yaml: what is accepted, what is refused, and in which order the runs come."""
+"""experiment.yaml: the texts that are accepted, those that are refused, and the order of the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hot source lines and what GCC did to them: GCC's record files are read, and joined with samples by hand."""
+"""Hot source lines and GCC's treatment of them: GCC's record files are read and joined with made-up samples."""
 
 from __future__ import annotations
 

@@ -119,7 +119,8 @@ def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
 @pytest.mark.parametrize(("apart", "last_ones"), [(0.0, {0, 1, 2, 3}), (3e-5, {0, 1, 2, 3}), (1e-2, {3})])
 def test_who_comes_first_is_drawn_by_the_seed(apart: float, last_ones: set[int]) -> None:
     """Four ranks write the same page: the last one waits for the locks of all others, and is any of them, unless
-    they come far apart."""
+    they come far apart.
+    """
     program = Program({1: Layout(1, MIB, 0)})
     program.meet(range(4))
     for rank in range(4):

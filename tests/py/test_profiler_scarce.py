@@ -1,5 +1,6 @@
 """When the system is slow to answer or has no memory left, the program goes on as it would, and nothing recorded is
-spoilt."""
+spoilt.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Groups of functions that are traced on request: each call counted once, arguments and results as without us, and the
-program unharmed; the program's own functions, with a throttle."""
+program unharmed; the program's own functions, with a throttle.
+"""
 
 from __future__ import annotations
 

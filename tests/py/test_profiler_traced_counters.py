@@ -1,5 +1,6 @@
 """Counters of single calls of traced functions: what a program knows of its functions, and what it measured itself,
-with recursion, jumps, threads, fork and recording that is switched off; of a process that was killed."""
+with recursion, jumps, threads, fork and recording that is switched off; of a process that was killed.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ _WORLD, _PARTS, _WINDOW = 7, (8, 9), 10
 _COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
 _BUFFERING = 1e-9
 """Seconds of a send of a small message, or of a collective call with a root. What other ranks begin in the middle of a
-longer one counts as what it waited for."""
+longer one counts as what it waited for.
+"""
 _ROOTED = ("Bcast", "bcast", "Scatter", "Reduce", "Gather")
 
 

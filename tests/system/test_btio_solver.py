@@ -119,7 +119,8 @@ def test_residual_after_the_first_steps(tmp_path: Path, steps: int) -> None:
 )
 def test_published_norms_for_any_number_of_ranks(tmp_path: Path, letter: str, ranks: int) -> None:
     """9 and 16 ranks make cells of 4 and 3 points; 25 ranks cut 24 points unevenly. (Class W with 1, 4 and 9 ranks
-    is verified where its files are compared.)"""
+    is verified where its files are compared.)
+    """
     outcome = verified(tmp_path, "--class", letter, "--method", "none", ranks=ranks)
     assert outcome.value("Class") == letter
     for title in ("Comparison of RMS-norms of residual", "Comparison of RMS-norms of solution error"):

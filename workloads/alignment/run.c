@@ -20,8 +20,8 @@ static void check_trouble(Run *run)
     fail(EXIT_FAILED, "%s", run->trouble.text);
 }
 
-/* Word `at` of the transfer that begins at byte `offset` of the file. One word in each page tells its place;
- * the others stay, so that stamping takes no time worth counting. */
+/* Word `at` of the transfer that begins at byte `offset` of the file. Only one word in each page is set to
+ * its place, so that filling the buffer takes negligible time. */
 static uint64_t word(int64_t offset, int64_t at)
 {
     uint64_t place = (uint64_t)at + (at % WORDS_PER_STAMP == 0 ? (uint64_t)offset : 0);

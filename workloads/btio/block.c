@@ -1,6 +1,6 @@
 #include "block.h"
 
-/* Puts flux entry `t` and viscous entry `n` where T + N, 2 N and T - N have them. */
+/* Adds the flux entry `t` and the viscous entry `n` at a place of the three blocks T + N, 2 N and T - N. */
 static inline void both(Blocks *blocks, int i, int j, lanes t, lanes n)
 {
     blocks->minus_lower[i][j] = t + n;
@@ -87,8 +87,8 @@ static inline void set_upper(const lanes upper[5][5], Row row)
     }
 }
 
-/* row = b^-1 row, by Gauss-Jordan elimination without pivoting: the blocks are diagonally dominant enough.
- * Columns 0..4 of b are its block. */
+/* row = b^-1 row, by Gauss-Jordan elimination without pivoting: the diagonals of the blocks are large enough
+ * for that. Columns 0..4 of b are the block. */
 static inline void solve_block(Row b, Row row)
 {
 #pragma GCC unroll 5

@@ -25,8 +25,8 @@ static void place(Cell *cell, const int grid[3], int edge)
     }
 }
 
-/* The first interior point of each row stands on a vector's boundary. A row's five components are neighbours,
- * so that a step along y or z touches one page; rows are an odd number of vectors long to spread over the
+/* The first interior point of each row is aligned to a vector. A row's five components are neighbours, so
+ * that a step along y or z touches one page; rows are an odd number of vectors long to spread over the
  * cache's sets. */
 static void lay_out(Cell *cell)
 {
@@ -37,7 +37,7 @@ static void lay_out(Cell *cell)
     cell->stride[1] = cell->component * COMPONENTS;
     cell->stride[2] = cell->stride[1] * (cell->size[1] + 2 * GHOSTS);
     cell->origin = front + GHOSTS * (cell->stride[1] + cell->stride[2]);
-    /* Vectors of lines may reach LANES rows past the end. */
+    /* The memory has room for LANES more rows, because vectors of lines may reach past the end. */
     cell->doubles = cell->stride[2] * (cell->size[2] + 2 * GHOSTS) + LANES * cell->stride[1];
 }
 

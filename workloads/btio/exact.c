@@ -37,8 +37,9 @@ void exact_at(const Exact *exact, int x, int y, int z, double u[COMPONENTS])
         u[m] = COEFFICIENTS[m][0] + exact->term[0][x][m] + exact->term[1][y][m] + exact->term[2][z][m];
 }
 
-/* The guess of NPB: with P_d the linear interpolation between the two faces across direction d,
- * Px + Py + Pz - Px Py - Px Pz - Py Pz + Px Py Pz. The products really are products of solution values. */
+/* Computes NPB's initial guess: with P_d the linear interpolation between the two faces across direction d,
+ * Px + Py + Pz - Px Py - Px Pz - Py Pz + Px Py Pz. As in NPB, these are products of the solution values
+ * themselves. */
 static void guess_at(const Exact *exact, const int grid[3], const int at[3], double u[COMPONENTS])
 {
     double blend[3][COMPONENTS];

@@ -5,9 +5,11 @@
 #include "domain.h"
 
 typedef struct Exchange {
-    /* Index: direction * 2, plus 0 for the neighbour before or 1 for the one after. */
+    /* Index of a message: direction * 2, plus 0 for the neighbour before or 1 for the neighbour after. */
     double *send[6], *receive[6];
-    int doubles[6]; /* Size of both buffers; a neighbour's planes have the size of one's own. */
+    /* Size of both buffers of a message in doubles; a neighbour's planes have the same size as this rank's.
+     */
+    int doubles[6];
 } Exchange;
 
 void exchange_make(Exchange *exchange, const Domain *domain);

@@ -2,8 +2,8 @@
 #ifndef BTIO_EXPONENT_H
 #define BTIO_EXPONENT_H
 
-/* Writes numbers like 0.1703428370954E+00 for 13 digits; NaN and Infinity by name. `text` has room for 40
- * characters. */
+/* Writes numbers like 0.1703428370954E+00 for 13 digits; NaN and Infinity as these words. `text` has room for
+ * 40 characters. */
 void exponent_form(double value, int digits, char text[40]);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { DIMENSIONS = 5 };
 
-/* Slowest dimension first, as the variable has them. */
+/* Names of the variable's dimensions, the slowest first. */
 static const char *const NAMES[DIMENSIONS] = {"NUM_DUMPS", "Z", "Y", "X", "FIVE_DBL"};
 
 static void note(Pattern *pattern, int code, const char *what)

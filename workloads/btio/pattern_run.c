@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An MPI library may read past the end of a file without a word, so its size is looked at first. */
+/* Checks the file's size first, because an MPI library may read past the end of a file without an error. */
 static void check_size(Pattern *pattern)
 {
     const int *grid = pattern->domain->grid;
@@ -44,7 +44,7 @@ static void prepare(Pattern *pattern, bool writing)
     end_on_trouble(pattern, false);
 }
 
-/* Does work that the clock leaves out; all ranks go on together. Returns the seconds of that work. */
+/* Does work that is not timed; all ranks continue together. Returns the seconds that the work took. */
 static double aside(const Pattern *pattern, bool writing, int dump, long long *wrong)
 {
     double start = MPI_Wtime();

@@ -8,10 +8,11 @@
 /* Times in seconds over the ranks. */
 typedef struct Operation {
     bool writing;
-    Spread total;             /* From before the file is opened until it is closed. */
-    Spread setup, post, wait; /* Opening; the calls of all dumps; waiting for nonblocking calls. */
-    Spread transfer;          /* The calls and the waiting. */
-    long long calls;          /* Number of data calls of a rank. */
+    Spread total; /* Time from before the file is opened until it is closed. */
+    /* Times of opening, of the calls of all dumps, and of waiting for nonblocking calls. */
+    Spread setup, post, wait;
+    Spread transfer; /* Time of the calls and the waiting together. */
+    long long calls; /* Number of data calls of a rank. */
     /* Number of values on all ranks that differ from the written ones; 0 without a comparison. */
     long long wrong;
 } Operation;

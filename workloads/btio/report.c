@@ -69,8 +69,8 @@ static void say_percentage(const Run *run, const char *name, double seconds, dou
     run_say(run, "   %-24s: %14.2f", name, 100.0 * seconds / total);
 }
 
-/* Prints NPB's four lines by its formulas, with the harmonic mean over the ranks, and then values that this
- * mean hides. */
+/* Prints NPB's four lines by its formulas, with the harmonic mean over the ranks, and then times that do not
+ * show in this mean. */
 void report_statistics(const Run *run, const Measured *measured)
 {
     if (run->written == 0)

@@ -96,7 +96,8 @@ static void prepare_solver(Run *run)
     advance(run, watched);
 }
 
-/* The published error norms hold for one write interval; any other run is checked against its own memory. */
+/* The published error norms hold for one write interval. Dumps of any other run are compared with the norms
+ * of the field at the time of the write. */
 static bool needs_memory(const Config *config)
 {
     const Class *class = class_like(config->grid, config->steps);
@@ -132,7 +133,7 @@ static bool same_norms(const double a[COMPONENTS], const double b[COMPONENTS])
     return same;
 }
 
-/* Adds a dump that was just read to what verification needs; `number` counts all dumps from 0. */
+/* Adds a dump that was just read to the sums for verification; `number` counts all dumps from 0. */
 static void examine(Run *run, int number)
 {
     double norm[COMPONENTS];
@@ -154,7 +155,7 @@ static void examine(Run *run, int number)
         run->wrong_dump = number + 1;
 }
 
-/* Reads the next `count` dumps, which stand at the beginning of the file. Returns the seconds that took. */
+/* Reads the next `count` dumps, which are at the beginning of the file. Returns the seconds that took. */
 static double read_dumps(Run *run, int count)
 {
     double seconds = 0.0;

@@ -64,7 +64,7 @@ void store_create(Store *store)
     store_check(store);
 }
 
-/* Some MPI libraries read past the end of a file without a word, so its size is looked at first. */
+/* Checks the file's size first, because some MPI libraries read past the end of a file without an error. */
 static void check_size(Store *store, int dumps)
 {
     const Domain *domain = store->domain;

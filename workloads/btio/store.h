@@ -2,8 +2,8 @@
  *
  * A dump is the whole field as native doubles without a header; component m of point (x,y,z) of dump d is at
  * byte 8 * (m + 5 * (x + nx * (y + ny * (z + nz * d)))). Only epio keeps a file for each process, as a
- * sequence of Fortran records, one for each cell. Operations note trouble in the store and go on; the caller
- * asks all ranks. */
+ * sequence of Fortran records, one for each cell. Operations note an error in the store and continue; the
+ * caller then asks all ranks for errors. */
 #ifndef BTIO_STORE_H
 #define BTIO_STORE_H
 
@@ -17,7 +17,7 @@ typedef struct Store Store;
 typedef struct Method {
     const char *name;
     const char *title;                        /* Name that NPB prints. */
-    bool own_file;                            /* Each process has its own file. */
+    bool own_file;                            /* True if each process has its own file. */
     void (*open)(Store *store, bool writing); /* Collective. NULL: the method does no I/O. */
     void (*write)(Store *store, int dump);    /* Writes a dump from store->buffer. */
     void (*read)(Store *store, int dump);     /* Reads a dump into store->buffer. */
@@ -31,8 +31,8 @@ struct Store {
     const Domain *domain;
     MPI_Info info;
     const Hints *hints;
-    bool flush;    /* Flush the file before the next close. */
-    bool borrowed; /* The file belongs to an earlier run and is never removed. */
+    bool flush;    /* True if the file is to be flushed before the next close. */
+    bool borrowed; /* True if the file belongs to an earlier run; such a file is never removed. */
     char path[PATH_MAX];
     double *buffer;  /* One dump of this rank: its cells one after the other, each as [z][y][x][component]. */
     long long calls; /* Number of reads or writes since the file was opened. */

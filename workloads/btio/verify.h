@@ -1,5 +1,5 @@
-/* Verifies the result with NPB's published norms, or with those that were in memory when each dump was
- * written. */
+/* Verifies the result by NPB's published norms, or by the norms of the field in memory at the time of each
+ * dump. */
 #ifndef BTIO_VERIFY_H
 #define BTIO_VERIFY_H
 
@@ -18,7 +18,7 @@ typedef struct Answer {
 
 typedef struct Verdict {
     VerifyStatus status;
-    char detail[256]; /* Empty if there is nothing to explain. */
+    char detail[256]; /* Explanation of the verdict; empty if nothing needs explaining. */
     Answer answer;
 } Verdict;
 

@@ -15,14 +15,14 @@ typedef struct Problem {
     int io_ranks; /* Number of writers or readers. */
     int arrays;   /* Number of 3-D fields. */
     int trials;   /* Number of trials; 0: as many as the original would make. */
-    bool split;   /* Each writer has its own file. */
-    bool whole;   /* A gather moves a whole field, not one level. */
-    bool barrier; /* A barrier separates gather and write, or follows each scatter. */
-    bool no_io;   /* Data only moves between ranks. */
-    bool binary;  /* The files are Fortran's sequential records, not netCDF-4. */
+    bool split;   /* True if each writer has its own file. */
+    bool whole;   /* True if a gather moves a whole field at once, and not one level. */
+    bool barrier; /* True if a barrier separates gather and write, or follows each scatter. */
+    bool no_io;   /* True if data only moves between ranks and not to files. */
+    bool binary;  /* True if the files are Fortran's sequential records, and not netCDF-4. */
     bool static_data;
     bool no_chunking;
-    bool extra_info; /* Sets two more hints. */
+    bool extra_info; /* True if two more hints are set. */
 } Problem;
 
 typedef struct Config {
@@ -31,14 +31,15 @@ typedef struct Config {
     const char *config_file, *directory, *hints_file, *json;
     Hints hints;
     bool original_hints, collective;
-    bool
-        /* Also runs the other direction untimed: reads what was written, or first writes what is read. */
-        both;
-    bool cold; /* The nodes drop the files from memory before each read. */
+    /* True if the other direction is also run, untimed: reads the written data, or first writes the data to
+     * read. */
+    bool both;
+    bool cold; /* True if the nodes drop the files from memory before each read. */
     bool remove, help;
 } Config;
 
-typedef enum { KEY_COUNT, KEY_TRUTH, KEY_FALSEHOOD /* The value `.false.` sets the flag. */ } KeyKind;
+/* Kinds of values; KEY_FALSEHOOD sets its flag if the value is `.false.`. */
+typedef enum { KEY_COUNT, KEY_TRUTH, KEY_FALSEHOOD } KeyKind;
 
 /* A key of the resource file. */
 typedef struct Key {

@@ -1,9 +1,9 @@
-/* The cubed sphere on 6 NX NY ranks, and who writes for whom.
+/* The cubed sphere on 6 NX NY ranks, and the writer of each group of ranks.
  *
- * A field is real*4 (level, latitude, longitude): the six faces of IM x IM cells stand one above the other,
- * so that there are 6 IM latitudes of IM cells. Faces go slowest over the ranks, then blocks of j, then of i:
- * rank = (face NY + j) NX + i. A row is the NX ranks with the same face and j; R = 6 NY / writers rows in
- * turn form a group, whose lowest rank is its writer (or reader). */
+ * A field is real*4 (level, latitude, longitude): the six faces of IM x IM cells follow one another in
+ * latitude, so that there are 6 IM latitudes of IM cells. Faces go slowest over the ranks, then blocks of j,
+ * then of i: rank = (face NY + j) NX + i. A row is the NX ranks with the same face and j; R = 6 NY / writers
+ * rows in turn form a group, whose lowest rank is its writer (or reader). */
 #ifndef CHECKPOINT_CUBE_H
 #define CHECKPOINT_CUBE_H
 

@@ -16,7 +16,7 @@ const char *fortran_g16_8(double value, char text[G16_8_SIZE])
         snprintf(text, G16_8_SIZE, "%16s", "n/a");
         return text;
     }
-    /* The exponent after rounding to eight digits decides the form. */
+    /* The exponent of the number, rounded to eight digits, decides whether it is printed with an exponent. */
     snprintf(plain, sizeof plain, "%.*e", DIGITS - 1, fabs(value));
     int exponent = value == 0.0 ? 1 : atoi(strchr(plain, 'e') + 1) + 1;
     if (exponent >= 0 && exponent < DIGITS) {

@@ -82,7 +82,7 @@ static void check_gathered(Kernel *kernel, const float *gathered)
                                     (float)(kernel->rank + at) + (float)(cell % 1024) / 1024;
 }
 
-/* The receiving buffer is taken and given back within the clock, as in the original. */
+/* As in the original, the measured time includes allocating and freeing the receiving buffer. */
 static double gather(Kernel *kernel)
 {
     size_t received = kernel->writes ? (size_t)(kernel->own_cells * kernel->members) : 0;

@@ -1,6 +1,6 @@
-/* The parts of a checkpoint by themselves: raw_bw (each writer writes, closes and removes a file of its own),
- * gatherv (an equal share of every rank to its writer), combo (one after the other). Writer groups are as
- * equal as `rank * writers / ranks` makes them. */
+/* Runs single parts of a checkpoint: raw_bw (each writer writes, closes and removes a file of its own),
+ * gatherv (an equal share of every rank to its writer), combo (both, one after the other). Writer groups are
+ * as equal as `rank * writers / ranks` makes them. */
 #ifndef CHECKPOINT_KERNEL_H
 #define CHECKPOINT_KERNEL_H
 

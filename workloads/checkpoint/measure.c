@@ -15,7 +15,7 @@ static Statistic statistic_of(const double *values, int count)
     return statistic;
 }
 
-/* Over writers; the result is that of rank 0, which is one. */
+/* Computes the times over the writers; rank 0 is a writer and has the result. */
 static void measure_files(const Run *run, Measured *measured)
 {
     MPI_Comm io = run->cube.io;

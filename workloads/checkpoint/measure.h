@@ -1,5 +1,5 @@
-/* The numbers of a run: the original's throughputs, and what their means hide. MB here is 2^20 bytes, as
- * there. */
+/* The numbers of a run: the original's throughputs, and times that their means hide. MB is 2^20 bytes here,
+ * as in the original. */
 #ifndef CHECKPOINT_MEASURE_H
 #define CHECKPOINT_MEASURE_H
 

@@ -44,7 +44,7 @@ void store_make(Store *store, const Config *config, const Cube *cube)
     store_path(store, cube->group_number, store->path);
 }
 
-/* Every rank knows the files of all ranks, because any rank may receive the signal. */
+/* Every rank knows the files of all ranks, because the signal may reach any of them. */
 static void register_files(const Store *store)
 {
     for (int number = 0; number < store->files; number++) {
@@ -71,7 +71,8 @@ static double room_for(const Store *store)
     return room;
 }
 
-/* Beforehand, since writers may wait for ever within HDF5 1.10 and ROMIO for one that found no room. */
+/* The check comes before the first write, because within HDF5 1.10 and ROMIO writers may wait for ever for a
+ * writer that found no room. */
 static void check_room(Store *store)
 {
     const Cube *cube = store->cube;

@@ -4,7 +4,7 @@
  * latitudes alone. netCDF: dimensions lon, lat, lev and variables `float VARnnn(lev, lat, lon)`. Binary: one
  * sequential Fortran record (its bytes between two 4-byte counts) for each level of each array, or for each
  * array when whole fields are moved; several writers of one file put their latitudes into the same records.
- * Operations are called by writers alone, note trouble in the store and go on. */
+ * Only writers call the operations, which note an error in the store and continue. */
 #ifndef CHECKPOINT_STORE_H
 #define CHECKPOINT_STORE_H
 
@@ -17,8 +17,8 @@ enum { FORTRAN_RECORD_MAX = INT_MAX - 8 };
 typedef struct Store Store;
 
 typedef struct Format {
-    bool present;   /* This build has the file type. */
-    bool ends_well; /* Files can be closed after a failed write. */
+    bool present;   /* True if this build supports the file type. */
+    bool ends_well; /* True if files can be closed after a failed write. */
     const char *suffix;
     void (*open)(Store *store, bool writing); /* Collective over the writers, like close. */
     void (*move)(Store *store, bool writing, int array, int level,
@@ -32,14 +32,14 @@ struct Store {
     const Problem *problem;
     const Cube *cube;
     MPI_Info info;
-    bool collective; /* netCDF: collective access. */
+    bool collective; /* True if netCDF accesses are collective. */
     char path[PATH_MAX];
     Block latitudes;    /* Latitudes of this writer in its file. */
     int file_latitudes; /* Latitudes of the whole file. */
     int levels;         /* Levels in one move. */
     int files;
-    bool opened, writing; /* The file is open; and for what it is or was last open. */
-    bool begun;           /* Files of this run exist. */
+    bool opened, writing; /* True if the file is open; and True if it is, or was last, open for writing. */
+    bool begun;           /* True if files of this run exist. */
     long long calls;      /* Moves so far. */
     Trouble trouble;
     int id; /* netCDF's id, or a file descriptor. */

@@ -22,7 +22,8 @@ static long long file_bytes(const Store *store)
     return records * (record_bytes(store) + 2 * MARK);
 }
 
-/* Stops if the file belongs to another problem: some readers would read it without noticing. */
+/* Stops if the file has another size than this problem, because some readers would not notice the difference.
+ */
 static void check_file(Store *store)
 {
     struct stat found;

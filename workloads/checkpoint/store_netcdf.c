@@ -85,7 +85,7 @@ static int open_file(Store *store, bool writing)
                : nc_open_par(store->path, NC_NOWRITE, store->cube->io, store->info, &store->id);
 }
 
-/* One writer's failure within a collective call leaves the others waiting in it. */
+/* If one writer fails within a collective call, the others wait in that call for ever. */
 static void abandon_if_shared(const Store *store, bool writing)
 {
     if (store->trouble.any && writing && !store->problem->split)

@@ -155,7 +155,7 @@ void exchange_fill(const Operation *operation, const Exchange *x)
             put(x, x->send, (long)b * x->count + k,
                 operation->reduces ? addend(x->rank, x->ranks, k)
                                    : pattern(x->rank, operation->sends_blocks ? b : 0, k));
-    /* A broadcast has one buffer. */
+    /* A broadcast uses one buffer on each rank. */
     if (operation->from_root && !operation->sends_blocks && x->rank == ROOT)
         memcpy(x->receive, x->send, bytes);
 }

@@ -1,4 +1,4 @@
-/* The collective operations that are timed, with data whose result is known without computing it by MPI. */
+/* The collective operations that are timed, with data for which the right result is known without MPI. */
 #ifndef COLLECTIVES_OPERATIONS_H
 #define COLLECTIVES_OPERATIONS_H
 
@@ -27,10 +27,10 @@ typedef struct Exchange {
 
 typedef struct Operation {
     const char *name; /* MPI's name without MPI_. */
-    /* The operation has one block for each rank instead of a single one. */
+    /* True if the operation has one block for each rank instead of a single block. */
     bool sends_blocks, receives_blocks;
     bool reduces, to_root, from_root;
-    bool empty; /* The operation has no message. */
+    bool empty; /* True if the operation has no message. */
     void (*call)(const Exchange *exchange);
 } Operation;
 

@@ -6,7 +6,9 @@
 
 typedef struct Manner {
     const char *name;
-    bool posted; /* Each receive is posted before the peer sends; else after the message has arrived. */
+    /* True if each receive is posted before the peer sends; else it is posted after the message has arrived.
+     */
+    bool posted;
 } Manner;
 
 enum { MANNER_COUNT = 2 };

@@ -44,7 +44,7 @@ Selection selection_parse(const char *words)
     return selection;
 }
 
-/* Returns true for lines that the library prints only because it was asked to. */
+/* Returns true for lines that the library prints only because this program requested them. */
 static bool is_own_account(const char *line)
 {
     static const char *const MARKS[] = {"coll:", "disqualifying", "mca: base: c", "coll_"};
@@ -56,9 +56,10 @@ static bool is_own_account(const char *line)
     return false;
 }
 
-/* The one catch that is under way: standard error is the process's, and so is this. */
+/* The capture of standard error that is under way. A process has one standard error, so there is only one
+ * capture. */
 static struct {
-    int real, aside; /* descriptors; the real standard error while another takes its place */
+    int real, aside; /* Descriptors of the real standard error, while another file takes its place. */
     bool on;
 } catch;
 
@@ -72,7 +73,7 @@ static char *everything(int file)
     return text;
 }
 
-/* Gives standard error back; returns what was said, to be freed. */
+/* Restores standard error; returns the captured text, which the caller frees. */
 static char *release(void)
 {
     if (!catch.on)

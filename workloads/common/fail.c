@@ -11,7 +11,8 @@
 
 enum { ALIGNMENT = 64, LINE_BYTES = 6000 };
 
-/* One line in one write: ranks that fail together would come between the parts of each other's lines. */
+/* Prints the line by one write, because ranks that fail at the same time would otherwise mix parts of their
+ * lines. */
 static void say(const char *format, va_list arguments)
 {
     char text[LINE_BYTES];
@@ -21,7 +22,7 @@ static void say(const char *format, va_list arguments)
 
 void begin_program(int *count, char ***words)
 {
-    /* Ignored, so that reaching a file size limit is an error code of the write and not the end of the
+    /* With the signal ignored, a write beyond the file size limit returns an error instead of ending the
      * program. */
     signal(SIGXFSZ, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, 0);

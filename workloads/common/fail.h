@@ -1,4 +1,4 @@
-/* Beginning a program, ending it with one clear message, and carrying an error until all ranks know of it. */
+/* Begins a program, ends it with one clear message, and keeps an error until all ranks know of it. */
 #ifndef COMMON_FAIL_H
 #define COMMON_FAIL_H
 

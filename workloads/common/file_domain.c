@@ -36,7 +36,7 @@ static int64_t base(const FileDomains *domains, int64_t begin)
     return domains->kind == DOMAINS_EVEN ? begin : begin - begin % domains->stripe_size;
 }
 
-/* Rounds of bound stripes: rows of one stripe for each aggregator. */
+/* Returns the round of an offset in bound domains: each round has one stripe for each aggregator. */
 static int64_t row_of(const FileDomains *domains, int64_t offset)
 {
     return offset / domains->stripe_size / domains->aggregators;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes in `text` when it is digits and a binary unit (k, M, G, with or without iB or B), else -1. */
+/* Returns the bytes if `text` consists of digits and a binary unit (k, M, G, with or without iB or B), else
+ * -1. */
 static long long size_with_unit(const char *text)
 {
     static const char units[] = "kMG";
@@ -40,7 +41,8 @@ void hints_put(Hints *hints, const char *key, const char *value, Trouble *troubl
         hints->count++;
 }
 
-/* Cuts `text` at the first of `separators` into key and value without the blanks around them. */
+/* Cuts `text` at the first of `separators` into key and value, and adds them without the blanks around them.
+ */
 static void split(Hints *hints, char *text, const char *separators, const char *where, Trouble *trouble)
 {
     text += strspn(text, " \t");

@@ -1,5 +1,4 @@
-/* Writing one JSON value to a stream, on one line. Keys are NULL inside arrays and for the outermost value.
- */
+/* Writes one JSON value to a stream, on one line. Keys are NULL inside arrays and for the outermost value. */
 #ifndef COMMON_JSON_H
 #define COMMON_JSON_H
 
@@ -8,7 +7,7 @@
 
 typedef struct Json {
     FILE *out;
-    bool begun; /* The innermost open bracket already has a value. */
+    bool begun; /* True if the innermost open bracket already has a value. */
 } Json;
 
 void json_open(Json *json, const char *key, char bracket);      /* The bracket is '{' or '['. */

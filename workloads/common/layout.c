@@ -7,7 +7,7 @@
 
 enum { LOV_MAGIC_V1 = 0x0BD10BD0, LOV_MAGIC_V3 = 0x0BD30BD0 };
 
-/* The part that lov_user_md_v1 and _v3 share, as Lustre's manual lays it out (little-endian hosts). */
+/* The members that lov_user_md_v1 and _v3 have in common, as in Lustre's manual (for little-endian hosts). */
 typedef struct LovHead {
     uint32_t magic, pattern;
     uint64_t object_id, object_group;

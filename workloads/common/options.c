@@ -55,7 +55,7 @@ static void set_int(const Option *option, const char *text, void *target, Troubl
         trouble_note(trouble, "--%s %s: the value must be a whole number", option->name, text);
 }
 
-/* A flag given once more, or, in a list, the number of times. */
+/* Counts a flag once more; in a list its value is the number of times. */
 static void set_tally(const Option *option, const char *text, void *target, Trouble *trouble)
 {
     int times = 1;
@@ -170,7 +170,7 @@ typedef struct Words {
     char **list;
 } Words;
 
-/* Each `key=value` of a list; a key alone switches a flag on. */
+/* Sets each `key=value` of a list; a key without a value switches a flag on. */
 static void set_list(const OptionTable *table, const char *text, void *config, Trouble *trouble)
 {
     char word[PATH_MAX];

@@ -13,7 +13,7 @@
 
 enum { TRIES = 10 };
 
-/* mincore(2) marks each page that is held. */
+/* Returns the part of a mapped file that is in memory; mincore(2) marks each such page. */
 static double part_held(void *mapped, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page, held = 0;
@@ -28,8 +28,9 @@ static double part_held(void *mapped, size_t bytes)
     return part;
 }
 
-/* The kernel forgets only what is written out. That is msync's work here, since an fsync would look, in the
- * counters of a profiler, as if the program's own clock had waited for it. */
+/* Drops a file's pages and returns the part that stays in memory. The kernel drops only pages that are
+ * written to storage, so msync writes them first; an fsync would appear in a profiler's counters as if it
+ * belonged to the program's timed part. */
 static double forget(int descriptor, size_t bytes)
 {
     double part = NAN;
@@ -38,7 +39,8 @@ static double forget(int descriptor, size_t bytes)
         return NAN;
     const struct timespec pause = {.tv_nsec = 10000000};
     bool ready = msync(mapped, bytes, MS_SYNC) == 0;
-    /* Pages that another processor is about to sort in cannot be dropped at that moment. */
+    /* Pages that another processor is just adding to the page cache cannot be dropped yet, so a few tries are
+     * needed. */
     for (int tries = 0; ready && tries < TRIES && !(part == 0.0); tries++) {
         if (tries > 0)
             nanosleep(&pause, NULL);
@@ -53,7 +55,7 @@ static double forget(int descriptor, size_t bytes)
 static double forget_here(const char *path)
 {
     struct stat about;
-    /* A mapping is written out only where it might have been written to. */
+    /* msync writes only mappings that may be written to, so the file is opened for reading and writing. */
     int descriptor = open(path, O_RDWR | O_CLOEXEC);
     if (descriptor < 0)
         return NAN;

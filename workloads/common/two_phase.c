@@ -15,7 +15,7 @@ enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DA
  * from each rank. */
 typedef struct Round {
     int64_t number;
-    Share *given, *taken; /* by rank */
+    Share *given, *taken; /* The bytes given to each aggregator, and the bytes taken from each rank. */
     Piece *sent, *lists;  /* Pieces given, by aggregator; pieces taken, by rank. */
     MPI_Request *requests;
     int pending;
@@ -35,8 +35,8 @@ static int64_t hint_number(const Hints *hints, const char *key, int64_t otherwis
     return otherwise;
 }
 
-/* Returns the largest number of aggregators on a node, INT_MAX without a limit. ROMIO's lists of hosts are
- * not taken. */
+/* Returns the largest number of aggregators on a node, INT_MAX without a limit. Lists of hosts, which ROMIO
+ * accepts, are not supported. */
 static int most_on_a_node(const Hints *hints, Trouble *trouble)
 {
     for (int i = 0; i < hints->count; i++)
@@ -145,7 +145,8 @@ static void reserve(TwoPhase *file, int64_t bytes)
 /* Computes the range of all ranks' pieces. */
 static Span whole_range(const TwoPhase *file, const Request *request)
 {
-    int64_t ends[2] = {-INT64_MAX, -INT64_MAX}; /* The begin with its sign turned, so that both are maxima. */
+    /* The begin has the opposite sign, so that one reduction can compute the maximum of both. */
+    int64_t ends[2] = {-INT64_MAX, -INT64_MAX};
     if (request->count > 0) {
         const Piece *last = &request->pieces[request->count - 1];
         ends[0] = -request->pieces[0].offset;
@@ -155,7 +156,7 @@ static Span whole_range(const TwoPhase *file, const Request *request)
     return ends[1] < 0 ? (Span){0, 0} : (Span){-ends[0], ends[1]};
 }
 
-/* The aggregator's view of a rank's pieces: places in its buffer. */
+/* Returns a type of a rank's pieces at their places in the aggregator's buffer. */
 static MPI_Datatype places_in_buffer(const Piece *pieces, int count, int64_t begin)
 {
     int *lengths = allocate(count, sizeof *lengths);
@@ -188,8 +189,8 @@ static void finish(Round *round)
     round->pending = 0;
 }
 
-/* Tell every aggregator which pieces are coming, or wanted. Returns the number of pieces that this one takes;
- * `begins` gets where the data for each aggregator begins. */
+/* Tells every aggregator which pieces this rank will send or wants to get. Returns the number of pieces that
+ * this aggregator handles; `begins` receives the place where the data for each aggregator begins. */
 static int exchange_lists(TwoPhase *file, const Request *request, Round *round, char **begins)
 {
     int taken = 0, given = 0;

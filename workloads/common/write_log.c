@@ -110,7 +110,8 @@ Sharing writes_sharing(const WriteLog *log, int64_t stripe_size, int64_t objects
     int64_t stripes = stripes_of(log, stripe_size), pairs = 0;
     int64_t units = objects > 0 ? objects : stripes;
     Sharing sharing = {0};
-    int64_t *latest = allocate((size_t)units, sizeof *latest); /* The aggregator's number + 1; 0: none yet. */
+    /* For each unit 1 + the number of the aggregator that wrote it last; 0: none yet. */
+    int64_t *latest = allocate((size_t)units, sizeof *latest);
     bool *seen = allocate((size_t)units * (size_t)aggregators, sizeof *seen);
     for (size_t i = 0; i < log->count; i++) {
         const AggregatorWrite *write = &log->list[i];

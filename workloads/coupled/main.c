@@ -19,7 +19,7 @@ typedef struct Run {
     const Config *config;
     int rank, last;
     char path[FILES][PATH_MAX];
-    int file; /* The file of a rank that reads or writes; else -1. */
+    int file; /* Descriptor of the file that this rank reads or writes; -1 on other ranks. */
     char *forcing, *history;
 } Run;
 
@@ -28,7 +28,8 @@ static void note(Trouble *trouble, const char *what, const char *path)
     trouble_note(trouble, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* Opens the files on the ranks that use them. The forcing is a hole, so that making it costs nothing. */
+/* Opens the files on the ranks that use them. The file with the forcing is one hole, so that making it takes
+ * no time. */
 static void prepare(Run *run, const Config *config, Trouble *trouble)
 {
     int ranks, which;
@@ -65,7 +66,8 @@ static void write_history(Run *run, int step, Trouble *trouble)
         note(trouble, "write", run->path[HISTORY]);
 }
 
-/* Stands for computing. It sleeps, so that ranks do not disturb one another on a machine with few cores. */
+/* Takes the time of a computation by sleeping, so that ranks do not disturb one another on a machine with few
+ * cores. */
 static void compute(double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};

@@ -11,13 +11,13 @@ typedef struct Target {
     MPI_Comm comm; /* Tasks that share the file: all of the test, or this one alone. */
     int place;     /* This task's number among the tasks of the file, which decides its blocks. */
     int sharers;   /* Number of tasks of the file. */
-    bool writing;  /* Opened for writing, and created if missing. */
+    bool writing;  /* True if the file is open for writing, and created if missing. */
     Hints effective;
 } Target;
 
 typedef struct Api {
     const char *name;
-    bool collective; /* The interface has collective calls. */
+    bool collective; /* True if the interface has collective calls. */
     /* Each function notes its errors. `open` returns the handle for the other functions. */
     void *(*open)(Target *target, Trouble *trouble);
     /* Moves `bytes` at `offset` of the file; returns true if all were moved. */

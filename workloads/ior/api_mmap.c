@@ -26,7 +26,8 @@ static void *mmap_open(Target *target, Trouble *trouble)
         trouble_note(trouble, "cannot open %s: %s", target->path, strerror(errno));
         return map;
     }
-    /* Space is reserved, because a full disk would end the program at the first store to its page. */
+    /* Space is reserved first, because on a full disk the first store to a page without space would end the
+     * program. */
     int failed = target->writing ? posix_fallocate(map->fd, 0, (off_t)map->bytes) : 0;
     if (failed != 0)
         trouble_note(trouble, "cannot reserve %zu bytes for %s: %s", map->bytes, target->path,

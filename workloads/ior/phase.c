@@ -20,7 +20,7 @@ typedef struct Work {
     int owner; /* Task whose data is moved. */
     void *file;
     Clocks clocks;
-    int64_t moved, limit; /* transfers: done, and to do at most */
+    int64_t moved, limit; /* Transfers that are done, and the largest number of transfers to do. */
     int64_t at_wall;      /* Transfers at the deadline. */
     double wall;
     int64_t errors;
@@ -103,7 +103,7 @@ static bool move_one(Work *work, int64_t i, Trouble *trouble)
     return good;
 }
 
-/* Returns true if the deadline has passed; all tasks of a collective test get the same answer. */
+/* Returns true if the deadline has passed; all tasks of a collective test get the same result. */
 static bool is_over(const Work *work, int64_t i)
 {
     const Settings *s = work->job->settings;

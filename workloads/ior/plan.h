@@ -8,7 +8,7 @@
 typedef struct Team {
     MPI_Comm comm; /* MPI_COMM_NULL on ranks that stay idle. */
     int rank, tasks, nodes, per_node;
-    bool by_block; /* Consecutive ranks share a node. */
+    bool by_block; /* True if consecutive ranks share a node. */
 } Team;
 
 /* Assigns the tasks. Collective over `all`. */

@@ -40,7 +40,7 @@ void record_write(const Test *test, const char *path, Trouble *trouble)
         Phase phase = {print_access(&test->rows[i]), o->bytes, o->bytes / test->team.tasks / s->transfer,
                        o->seconds};
         phase.seconds.max =
-            o->total; /* The time by which IOR divides: from the first open to the last close. */
+            o->total; /* IOR divides the bytes by this time, from the first open to the last close. */
         phases[count++] = phase;
         total += o->total;
     }

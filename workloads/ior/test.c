@@ -18,7 +18,7 @@ static char *buffer_of(const Settings *s)
     return memset(memory, 0, (size_t)(s->transfer * pieces));
 }
 
-/* Takes its share of a node's memory and touches it, so that the page cache has less. */
+/* Allocates this task's share of a node's memory and writes to it, so that the page cache has less room. */
 static char *occupy(const Settings *s, const Team *team)
 {
     size_t bytes = (size_t)(s->memory_per_node / team->per_node);
@@ -35,7 +35,8 @@ static void add_row(Test *test, const Row *row, Reporter *report)
         report(test, row);
 }
 
-/* A disk may be found full only when what was written is flushed. `out` may be NULL. */
+/* Closes a CSV file and reports an error: that a disk is full may show only when data is flushed. `out` may
+ * be NULL. */
 static void end_csv(FILE *out, const char *path, Trouble *trouble)
 {
     if (out == NULL)
@@ -126,7 +127,7 @@ static void end_repetition(Test *test, Job *job, Reporter *report, Trouble *trou
     add_row(test, &row, report);
 }
 
-/* Reads how much an earlier run had written, for a run that only reads it. */
+/* For a run that only reads, finds out how much an earlier run had written. */
 static void read_status(const Settings *s, int64_t *pairs, Trouble *trouble)
 {
     long long number;

@@ -6,7 +6,7 @@
 
 typedef struct Row {
     Outcome outcome;
-    bool is_removal; /* Then only `total` of the outcome is valid. */
+    bool is_removal; /* True for the removal of files; then only `total` of the outcome is valid. */
 } Row;
 
 typedef struct Test {

@@ -100,7 +100,7 @@ static void check(Config *config, Trouble *trouble)
         trouble_note(trouble, "-w %lld: at most 1g is possible", (long long)config->write_bytes);
 }
 
-/* Runs on rank 0, whose answer holds for all ranks. */
+/* Checks the folders on rank 0; the result holds for all ranks. */
 static void check_folders(const Config *config, Trouble *trouble)
 {
     writable_folder("directory", config->directory, trouble);

@@ -39,7 +39,7 @@ static void note(Trouble *trouble, const char *what, const Path *path)
     trouble_note(trouble, "cannot %s %s: %s", what, path->text, strerror(errno));
 }
 
-/* Every file has bytes of its own. */
+/* Fills the content of a file, which differs from that of every other file. */
 static void fill(unsigned char *content, int64_t bytes, int owner, int item)
 {
     for (int64_t k = 0; k < bytes; k++)

@@ -20,7 +20,7 @@ typedef struct Rates {
     double most, least, mean, deviation;
 } Rates;
 
-/* Over the iterations; the deviation is that of the population. */
+/* Computes the rates over the iterations; the deviation is that of the population. */
 static Rates rates_of(const Step *step, int iterations)
 {
     Rates rates = {.most = step->timed[0].rate, .least = step->timed[0].rate};

@@ -8,14 +8,14 @@ typedef void (*Act)(const Items *items, int owner, int item, Trouble *trouble);
 
 typedef struct Kind {
     const char *name, *title;
-    size_t chosen; /* The flag's place in the configuration. */
-    Act act;       /* NULL for the search */
+    size_t chosen; /* Offset of the option that selects this phase in the configuration. */
+    Act act;       /* Function that acts on one item; NULL for the search. */
     int shift;     /* Number of strides from the rank that acts to the rank that created the item. */
 } Kind;
 
 enum { CREATE, STAT, READ, REMOVE, FIND };
 
-/* Every phase goes to another rank's items, so that no rank's cache answers. */
+/* In each phase a rank acts on items of another rank, so that its own cache does not have them. */
 static const Kind KINDS[PHASE_COUNT] = {
     [CREATE] = {"create", "File creation", offsetof(Config, create), item_create, 0},
     [STAT] = {"stat", "File stat", offsetof(Config, stat), item_stat, 1},

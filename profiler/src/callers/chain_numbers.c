@@ -60,7 +60,8 @@ static bool describe(const struct called *called, uint32_t object, struct chain_
     return true;
 }
 
-/* Finds the numbers of the rank's nodes in the table; `add` inserts nodes that the table lacks. */
+/* Finds the numbers of the rank's nodes in the table; if `add`, also inserts the nodes that the table lacks.
+ */
 static void number_by(struct chain_table *table, struct chain_index *index, bool add)
 {
     int32_t *number = (int32_t *)iolens_chains.numbers.data;

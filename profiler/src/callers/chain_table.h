@@ -23,7 +23,7 @@ struct chain_object {
 struct chain_node {
     uint64_t offset;          /* Virtual address in the object's file. */
     uint32_t parent;          /* Number of the node of the caller in the table, or CHAIN_NONE. */
-    uint32_t object_and_leaf; /* 2 * object + leaf. */
+    uint32_t object_and_leaf; /* Twice the number of the object, plus 1 if the address itself was executed. */
 };
 
 struct chain_table {

@@ -12,9 +12,9 @@ enum {
     LAST_LENGTH = 285,
     LITERALS = 256,
     LENGTHS = LONGEST + 1,
-    HASHED = 4, /* A match that was found by a hash has at least this many bytes. */
+    HASHED = 4, /* Least length of a match that was found by a hash, in bytes. */
     HASH_BITS = 12,
-    STORED = 16, /* Places stored at the end of a match. */
+    STORED = 16, /* Number of positions at the end of a match that are added to the hash table. */
     WINDOW = 1 << 15,
     LARGEST_LITERAL_BITS = 9,
     /* Maximum number of bytes beside the data: header, end of block, checksum, pending bits. */
@@ -96,7 +96,7 @@ static inline void put(struct packer *packer, struct pack_code code)
     packer->bit_count += code.count;
     if (packer->bit_count >= 32) {
         uint32_t word = htole32((uint32_t)packer->bits);
-        /* Built without builtins, where a plain memcpy would be a call. */
+        /* This file is compiled without builtins, so a plain memcpy would be a function call. */
         __builtin_memcpy(packer->next, &word, sizeof word);
         packer->next += 4;
         packer->bits >>= 32;

@@ -34,7 +34,7 @@ static void read_user(struct identity *identity)
         offsetof(struct identity, field), sizeof(((struct identity *)NULL)->field)                           \
     }
 
-/* Long texts of variable length; few processes fill their room. */
+/* Texts of variable length that rarely fill the room reserved for them. */
 static const struct {
     size_t offset, size;
 } TEXTS[] = {TEXT(text), TEXT(compiler), TEXT(mounts), TEXT(environment)};

@@ -65,7 +65,8 @@ static const char *take_word(const char *text, char *word, size_t size)
 
 uint64_t mount_ids(void)
 {
-    /* Newer than most systems' headers: struct mnt_id_req, LSMT_ROOT and the number of listmount(2). */
+    /* Definitions for listmount(2) that most systems' headers do not have yet: struct mnt_id_req, LSMT_ROOT
+       and the number of the call. */
     enum { LISTMOUNT = 458, MOST = 512 };
     const struct {
         uint32_t bytes, spare;

@@ -80,7 +80,7 @@ static long launcher(void)
 
 static bool are_recorded_below(long process, int shells);
 
-/* Looks behind a process without MPI, such as a shell, which may have started a rank. */
+/* Looks at the children of a process without MPI too, because it may be a shell that started a rank. */
 static bool is_recorded(long process, int shells)
 {
     static const char *const words[] = {"/libmpi", "libiolens-openmpi", "libiolens-mpi"};

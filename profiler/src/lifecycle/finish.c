@@ -27,7 +27,7 @@
 struct job_times {
     int64_t start_ns, end_ns; /* Nanoseconds since 1970; valid on rank 0. */
     size_t candidates;        /* Files of rank 0 that all ranks may share. */
-    bool agree;               /* The ranks of some module must agree on data. */
+    bool agree;               /* True if a module has data that the ranks must agree on. */
 };
 
 /* Returns the relative drift of this rank's clock against rank 0's, positive if it ran faster; 0 if not

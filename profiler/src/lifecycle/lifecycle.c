@@ -168,7 +168,8 @@ __attribute__((constructor)) static void start(void)
         clock_start(&iolens.clock);
         iolens_wipe_in_children();
         pthread_atfork(before_fork, sampling_after_fork, after_fork);
-        at_quick_exit(finish_alone); /* Registered first and therefore called last. */
+        /* Exit handlers run in the reverse order of their registration, so this one runs last. */
+        at_quick_exit(finish_alone);
         iolens.wiped.recording = true;
         iolens_busy = true;
         sampling_start();
@@ -222,7 +223,8 @@ static void mute(void)
     spool_forget();
 }
 
-/* MPI_Init counts as one wait: threads and processes that it starts are not interrupted. */
+/* All of MPI_Init counts as one wait, so that sampling signals do not interrupt the threads and processes
+   that it starts. */
 IOLENS_EXPORT void iolens_pause(bool on)
 {
     static __thread bool held __attribute__((tls_model("initial-exec")));

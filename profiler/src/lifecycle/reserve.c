@@ -13,7 +13,7 @@ static struct {
     size_t bytes;
 } iolens_reserve;
 
-/* Rank 0 gathers the names of hosts and programs of all ranks. */
+/* Rank 0 reserves more memory, because it gathers the names of hosts and programs of all ranks. */
 void reserve_hold(int rank, int ranks)
 {
     size_t names = rank == 0 ? (size_t)ranks * 2 * HOST_BYTES : 0;
@@ -21,7 +21,8 @@ void reserve_hold(int rank, int ranks)
     iolens_reserve.pages = pages_alloc(iolens_reserve.bytes);
 }
 
-/* The log's parts are made of a copy of the records, and are kept until all are complete. */
+/* Writing needs a copy of the records beside the records themselves, because all parts of the log are in
+   memory until the last one is complete. */
 bool reserve_release(void)
 {
     if (!iolens_reserve.pages)

@@ -39,7 +39,7 @@ static struct date civil(int64_t days)
 
 static bool is_dated(void) { return !iolens.settings.logfile && settings_true(iolens.settings.log_by_date); }
 
-/* A job with MPI has a single log, which needs no folders of its own. */
+/* A job with MPI writes one log for all ranks, so it needs no tree of folders. */
 static bool is_in_tree(void)
 {
     bool has_mpi = iolens.transport && iolens.transport->mpi_version;

@@ -8,7 +8,7 @@
 enum { LOG_MODULES = 64, LOG_METADATA_BYTES = 1024 };
 
 struct log_span {
-    /* Place of the compressed part in the file; `bytes` is 0 if the part is absent. */
+    /* Position of the compressed part in the file, and its size; `bytes` is 0 if the part is absent. */
     uint64_t offset, bytes;
 };
 

@@ -56,13 +56,13 @@ void writer_fail(struct writer *writer, int error);
  * add the same regions in the same order. Returns the region's index. */
 int writer_add(struct writer *writer, const struct buffer *part, bool always);
 
-/* Adds records in the same way and frees them. */
+/* Adds records as writer_add adds bytes, and frees the records. */
 int writer_add_records(struct writer *writer, struct records *records);
 
 /* Collective. Agrees on the places of all regions, and writes this rank's parts of them. */
 void writer_put_regions(struct writer *writer, const struct iolens_transport *transport);
 
-/* Sets the error because of which the ranks stopped acting together; 0 if there was none. */
+/* Sets the error at which the ranks stopped taking part in collective steps; 0 if there was none. */
 void writer_in_step(struct writer *writer, int error);
 
 /* Writes bytes uncompressed, on this rank alone. */

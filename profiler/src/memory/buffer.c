@@ -37,7 +37,7 @@ static char *several_pages(void)
     return pages ? pages : pages_alloc(FIRST_SIZE);
 }
 
-/* Takes the pages that were kept last, because those were used. */
+/* Takes the pages that were returned last, because pages in use before are already in memory. */
 static char *first_pages(size_t size)
 {
     for (size_t i = size == FIRST_SIZE ? KEPT : 0; i > 0; i--) {

@@ -10,8 +10,9 @@
 struct buffer {
     char *data;
     size_t used, size;
-    size_t touched; /* Bytes beyond this number were never written. */
-    bool failed;    /* Memory ran out; the contents are incomplete. */
+    /* Number of bytes at the start of the memory that were ever written; the rest is still zero. */
+    size_t touched;
+    bool failed; /* Memory ran out; the contents are incomplete. */
 };
 
 /* Returns room for `bytes` more behind `used`; sets `failed` and returns NULL without memory. The caller then

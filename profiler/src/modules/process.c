@@ -24,7 +24,7 @@ struct row {
 
 /* Readings at the start; the times of a row are differences from them. */
 static struct {
-    double user, system, children; /* Readings when recording began. */
+    double user, system, children; /* Processor times when recording began. */
     struct usage first, before_init;
     double init_began;
     struct usage init; /* Usage by the first thread inside MPI_Init. */
@@ -156,7 +156,7 @@ static bool validate(const void *state, const struct area *area)
     return is_time_or_unknown(row->first_runnable) && is_time_or_unknown(row->init_runnable);
 }
 
-/* Returns the row of this process. For a process that has ended, it is the last row that the process wrote
+/* Returns the row of this process. For a process that has already ended, this is the last row that it wrote
  * into its spool. */
 static struct row row_of(int rank)
 {

@@ -11,7 +11,7 @@ static inline void timer_add(double *total, double *last_end, double t0, double 
     *last_end = t1;
 }
 
-/* First begin and last end of a kind of operation; 0 means never. */
+/* Extends the time from the first begin to the last end of a kind of operation; 0 means never. */
 static inline void timer_stamp(double *begin, double *end, double t0, double t1)
 {
     if (!(*begin > 0) || t0 < *begin)

@@ -13,8 +13,8 @@ enum { ROUNDS = 2, PATIENCE_SECONDS = 60 };
 
 /* MPI may still use the values of a round after this rank has given up. */
 static struct round {
-    int64_t recorded; /* 1 if all ranks are recorded: the minimum over the ranks. */
-    int64_t first;    /* First recorded rank: the minimum over the ranks. */
+    int64_t recorded; /* Minimum over the ranks: 1 if all ranks are recorded. */
+    int64_t first;    /* Minimum over the ranks: the first recorded rank. */
 } rounds[ROUNDS];
 
 /* Only non-blocking calls let a rank continue without the others. */
@@ -72,8 +72,9 @@ bool attendance_is_complete(bool recorded)
         rounds[i] = (struct round){recorded, recorded ? rank : size};
         if (meet(&rounds[i], (i + 1) * PATIENCE_SECONDS))
             continue;
-        /* Nobody knows which ranks are recorded. If the job runs two programs, each has the first or the last
-         * rank, so one of these two prints the message. */
+        /* If the others do not take part, the recorded ranks cannot agree on one that speaks. In a job of two
+         * programs each program has the first or the last rank, so that one of these two prints the message.
+         * */
         if (rank == 0 || rank == size - 1)
             tell("some ranks of the job did not answer within a minute, as if their program ran without the "
                  "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "

@@ -12,7 +12,7 @@ enum { CACHED = 16 }; /* Must be a power of two. */
 static int keyval = MPI_KEYVAL_INVALID, windows_keyval = MPI_KEYVAL_INVALID;
 static int world_size;
 static atomic_uint generation = 1; /* Changes whenever a handle may refer to another communicator. */
-static int making;                 /* A lock. */
+static int making;                 /* A lock for the making of new facts; 0 if free. */
 
 /* Handles that a thread has used recently. */
 struct seen {
@@ -54,7 +54,7 @@ static int forget_window(MPI_Win handle, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* A duplicate is examined separately. */
+/* The facts of a communicator are not copied to its duplicate, which is examined at its own first use. */
 static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *out, int *copied)
 {
     (void)handle, (void)key, (void)extra, (void)in, (void)out;
@@ -62,7 +62,7 @@ static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *o
     return MPI_SUCCESS;
 }
 
-/* Windows cannot be duplicated. */
+/* The standard requires this function, but windows cannot be duplicated. */
 static int copy_no_window(MPI_Win handle, int key, void *extra, void *in, void *out, int *copied)
 {
     (void)handle, (void)key, (void)extra, (void)in, (void)out;
@@ -207,7 +207,9 @@ struct comm *comm_of(MPI_Comm handle)
     if (handle == mpi.no_comm)
         return NULL;
     struct comm *comm = look_up(handle);
-    if (!comm || comm->said) /* Otherwise the communicator is looked up again when recording resumes. */
+    /* While recording is off, the communicator is not counted; it is looked up again when recording resumes.
+     */
+    if (!comm || comm->said)
         *seen = (struct seen){(uintptr_t)handle, comm, now};
     return comm;
 }

@@ -10,13 +10,13 @@
 
 struct comm {
     atomic_int users; /* Number of references: the attribute, and pending requests. */
-    atomic_bool said; /* The core has counted the communicator. */
+    atomic_bool said; /* True if the core has counted the communicator. */
     uint32_t id; /* Number that is the same on all its ranks; 0 for an intercommunicator or if unknown. */
     int rank, size;
     int remote;  /* Number of ranks in the remote group; 0 if this is no intercommunicator. */
     int in, out; /* Number of neighbours in the topology; 0 without one. */
     int beyond;  /* Number of neighbours that do not exist: they lie beyond the edge of a Cartesian grid. */
-    bool *is_beyond; /* Marks those non-existing neighbours; NULL if all exist. */
+    bool *is_beyond; /* True for each neighbour that does not exist; NULL if all exist. */
     /* Rank p of this communicator is rank first + p * stride of MPI_COMM_WORLD, if `world` is NULL. */
     int first, stride;
     /* Rank p is rank world[p] of MPI_COMM_WORLD; -1 if outside of it. NULL if `first` and `stride` describe

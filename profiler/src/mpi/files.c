@@ -7,13 +7,13 @@
 #define TEXT(number)    TEXT_OF(number)
 #define SLOTS           4096 /* Largest number of open files; must be a power of two. */
 #define EMPTY           ((uintptr_t)0)
-#define REMOVED         ((uintptr_t)1) /* Marks a free slot; searches must continue behind it. */
+#define REMOVED         ((uintptr_t)1) /* A slot whose file was closed; searches must continue behind it. */
 
 static struct {
     _Atomic uintptr_t handle;
     struct mpi_file file;
 } slots[SLOTS];
-static int change; /* A lock. */
+static int change; /* A lock for changes of the table; 0 if free. */
 
 static size_t first_slot(uintptr_t handle)
 {

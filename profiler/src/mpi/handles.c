@@ -15,8 +15,8 @@ enum { VERSION_BYTES = 16384 };
 _Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES, "room for the version of any MPI library");
 static char library[VERSION_BYTES];
 
-/* `kin` has words; the version text of every library with this ABI contains one of them, whoever its vendor
- * is. */
+/* `kin` is a list of words: the version text of every library with this ABI contains one of them, whoever its
+ * vendor is. */
 #if defined(OPEN_MPI)
 #define BUILT_FOR "Open MPI"
 static const char *const kin[] = {"Open MPI"};

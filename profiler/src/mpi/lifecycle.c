@@ -10,7 +10,7 @@
 __thread int mpi_depth;
 static bool attached;
 static bool started;
-static bool all_count; /* MPI is traced on every rank. */
+static bool all_count; /* True if MPI is traced on every rank. */
 
 __attribute__((constructor)) static void attach(void)
 {
@@ -57,8 +57,8 @@ static void start(double t1)
     iolens_spend(iolens_spent(), seconds);
 }
 
-/* The log cannot contain the library's own work in MPI_Finalize, but it has the time that this rank waited
- * for the last one. */
+/* The log cannot contain the library's own work in MPI_Finalize, but it contains the time that this rank
+ * waited for the last rank. */
 static void count_finalize(void *caller)
 {
     struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};

@@ -30,7 +30,7 @@ static const char *const OTHERS[] = {
 struct variable {
     char framework[WORD_BYTES], component[WORD_BYTES], name[WORD_BYTES];
     char value[LIST_BYTES], source[WORD_BYTES];
-    bool another; /* The line has another name. */
+    bool another; /* True if the line is of another parameter. */
 };
 
 /* Returns the next word of a line and moves behind it. */

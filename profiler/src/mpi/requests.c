@@ -10,7 +10,8 @@ struct entry {
     struct entry *next;
     uintptr_t handle;
     struct request request;
-    double passed; /* Time from which the handle belongs to another kind of request; 0: it does not. */
+    /* Time from which on the handle belongs to a request of another kind; 0: it still belongs to this one. */
+    double passed;
 };
 
 /* One part of the table of pending requests, with its own lock: a hash table that grows. */

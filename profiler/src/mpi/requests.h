@@ -25,7 +25,7 @@ enum request_kind {
 struct request {
     enum request_kind kind;
     double posted; /* Time at which the call that made the request returned. */
-    bool active;   /* A persistent request that was started. */
+    bool active;   /* True for a persistent request that was started. */
     bool may_be_cancelled;
     struct comm *comm; /* Communicator of a receive; holds a reference. */
     int peer; /* For persistent requests and exchanges: a rank of MPI_COMM_WORLD; MPI_PROC_NULL if none. */
@@ -43,8 +43,8 @@ void requests_of_threads(void);
 /* Returns true if the table is empty, so that lookups can be skipped. */
 bool requests_none(void);
 
-/* Stores a request. An older entry of the same handle stays for one more turn: a thread may still be in the
- * call that completed the old request after the library has reused its handle. */
+/* Stores a request. An older entry of the same handle stays until the handle is stored once more: a thread
+ * may still be in the call that completed the old request after the library has reused its handle. */
 void requests_put(MPI_Request handle, struct request request);
 
 /* Notes that the handle now belongs to a request of another kind, made at time `then`. A call that completes

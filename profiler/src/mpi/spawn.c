@@ -97,7 +97,7 @@ static void end(struct iolens_mpi_call *call)
 SPAWN("MPI_Comm_spawn", wide_Comm_spawn, Comm_spawn)
 SPAWN("PMPI_Comm_spawn", wide_PComm_spawn, Comm_spawn)
 
-/* Handles several commands, each with its own arguments. */
+/* The arguments of a call that starts several commands, each with arguments of its own. */
 struct enclosure {
     char **commands, ***argvs;
     int count;

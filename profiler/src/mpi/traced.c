@@ -308,7 +308,7 @@ static void complete_at(struct traced *c, int at, const MPI_Status *status)
         c->others++;
 }
 
-/* Status i belongs to request indices[i] or, without indices, to request i. */
+/* statuses[i] belongs to request indices[i] or, without indices, to request i. */
 void traced_complete_many(struct traced *c, int done, const int *indices)
 {
     for (int i = 0; i < done && i < c->number; i++)
@@ -411,7 +411,7 @@ void traced_fence(struct traced *c, MPI_Win win)
         link_collective(c, IOLENS_LINK_COLLECTIVE, comm_of_window(win), -1, (struct volume){0, 0});
 }
 
-/* MPI forgets a window's facts with the window. */
+/* MPI forgets the facts of a window when the window is freed, so they are copied before. */
 void before_window_free(struct traced *c, MPI_Win win)
 {
     const struct comm *comm = traced_what & IOLENS_MPI_WHY ? comm_of_window(win) : NULL;

@@ -17,18 +17,18 @@ enum { TRACED_FEW = 32 };
 struct traced {
     double t0, t1;
     enum iolens_mpi_function function;
-    bool linked; /* An event of the call is recorded (IOLENS_MPI_WHY). */
+    bool linked; /* True if an event of the call is recorded (IOLENS_MPI_WHY). */
     MPI_Request handle;
-    /* `status` is where the library writes the status: in the program's, or in `own`. */
+    /* `status` points to where the library writes the status: the program's variable, or `own`. */
     MPI_Status own, *status;
     struct request request;
-    bool known; /* The request `handle` is in the table of requests. */
+    bool known; /* True if the request `handle` is in the table of requests. */
     /* Number of requests of a completion call; 0 if none is known. */
     int number;
     MPI_Request few[TRACED_FEW], *handles;
     MPI_Status few_statuses[TRACED_FEW], *statuses;
     bool allocated, allocated_statuses;
-    /* The requests that this call completed. */
+    /* Numbers of completed requests of this call: file transfers, and others. */
     int transfers, others;
     struct iolens_mpiio_file *file;
 };

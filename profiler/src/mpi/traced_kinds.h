@@ -328,7 +328,7 @@
     COLLECTIVE_AS(_c, kind, name, iname, __VA_ARGS__)                                                        \
     COLLECTIVE_INIT_AS(_c, kind, name, __VA_ARGS__)
 #define SYNCHRONIZING(...) COLLECTIVE_BOTH(__VA_ARGS__)
-/* Has most of MPI 4, but no functions ending in _c. */
+/* Open MPI 5 has most functions of MPI 4, but none whose name ends in _c. */
 #elif defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 #define MPI_CALL_C(...)    MPI_CALL_AS(, __VA_ARGS__)
 #define MPI4_CALL_C(...)   MPI_CALL_AS(, __VA_ARGS__)

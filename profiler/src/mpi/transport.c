@@ -53,8 +53,7 @@ static int gather(const void *send, size_t bytes, void *receive)
     return status(pmpi.Gather(send, (int)bytes, mpi.byte, receive, (int)bytes, mpi.byte, 0, comm));
 }
 
-/* The function that the current reduction combines with, because an MPI_Op carries no context of its
- * own. */
+/* The function with which the current reduction combines records; MPI_Op gives no other way to pass it. */
 static struct {
     iolens_combine_fn *combine;
     size_t record_bytes;

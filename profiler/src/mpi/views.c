@@ -62,7 +62,7 @@ static int levels(const struct iolens_run *run)
     return level;
 }
 
-/* Makes the run a group of copies; returns false if it has no free level. */
+/* Turns the run into a group of copies of itself; returns false if it has no free level. */
 static bool group(struct iolens_run *run, int64_t times, int64_t stride)
 {
     int level = levels(run);
@@ -228,7 +228,7 @@ static void add_named(MPI_Datatype type, struct shape *shape)
 {
     MPI_Count bytes = 0;
     if (pmpi.Type_size_x(type, &bytes) != MPI_SUCCESS || bytes != extent_of(type))
-        shape->failed = true; /* A pair type with a gap, such as MPI_DOUBLE_INT. */
+        shape->failed = true; /* The type is a pair with a gap, such as MPI_DOUBLE_INT. */
     else if (bytes > 0)
         add(shape, (struct iolens_run){0, (int64_t)bytes, {1, 1, 1}, {0, 0, 0}}, 0);
 }

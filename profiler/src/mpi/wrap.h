@@ -1,5 +1,5 @@
 /* The shape of an MPI wrapper, written once. One guard per thread covers the real call, so that a call which
- * the library or a language binding makes on behalf of another one is counted once. */
+ * the library or a language binding makes inside another call is not counted twice. */
 #ifndef IOLENS_MPI_WRAP_H
 #define IOLENS_MPI_WRAP_H
 

@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-/* Announced instead of a size if no bytes will follow. The receiver answers whether it has room. */
+/* A sender announces this value instead of a size if no bytes will follow. The receiver answers whether it
+ * has room. */
 static const size_t NOTHING = SIZE_MAX;
 
 static int receive(const struct iolens_transport *transport, int rank, struct buffer *into)

@@ -11,9 +11,9 @@ enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20, MOST_PLACES
 static const double FEW_ENOUGH = 1e-3;
 
 /* Every rank counts its files in a table, each file in several slots that follow from its id and the number
- * of the round, and the tables of all ranks are added (a counting Bloom filter). If all slots of a file
- * hold more than this rank's own files, other ranks have files there: the same file, or others by chance.
- * Further rounds with other slots separate these cases. */
+ * of the round, and the tables of all ranks are added (a counting Bloom filter). If all slots of a file hold
+ * more than this rank's own files, other ranks have files there: the same file, or others by chance. Further
+ * rounds with other slots distinguish these two cases. */
 struct slots {
     size_t count;
     int round, places;       /* Number of slots per file. */
@@ -120,7 +120,8 @@ int partially_shared_find(const struct iolens_transport *transport, enum module_
 {
     struct slots slots = {0};
     int64_t before = -1;
-    double lone = (double)total; /* Largest expected number of one rank's files that remain. */
+    /* Largest expected number of files that only one rank used and that remain among the candidates. */
+    double lone = (double)total;
     for (struct file *file = first_candidate(module); file; file = next_candidate(file, module))
         buffer_put(files, &file, sizeof(struct file *));
     int result = start(total, &slots);

@@ -10,8 +10,8 @@
 /* Returns how many files of this rank all ranks might share. */
 size_t shared_candidates(void);
 
-/* Collective, in two calls that grow with `count` (12 bytes each): all ranks get the candidates of rank 0.
- * The functions below are valid afterwards. Returns 0, or -1. */
+/* Collective, in two calls whose messages have 12 bytes for each of the `count` candidates: all ranks get the
+ * candidates of rank 0. The functions below are valid afterwards. Returns 0, or -1. */
 int shared_find(const struct iolens_transport *transport, size_t count);
 
 /* Returns true if every rank has a state of the module for this file. */

@@ -9,8 +9,8 @@ enum { CLASSES = 65 };
 /* Returns 0 for 0, else 1 + the exponent of the power of two below the weight. */
 static int class_of(int64_t weight) { return weight > 0 ? 64 - __builtin_clzll((uint64_t)weight) : 0; }
 
-/* Returns the class of which only some ranks are chosen; all ranks of higher classes are. `room` receives
- * their number. */
+/* Returns the class of which only some ranks are chosen, whose number goes to `room`; all ranks of higher
+ * classes are chosen. */
 static int last_class(const int64_t *ranks, int64_t most, int64_t *room)
 {
     int class = CLASSES - 1;

@@ -1,9 +1,8 @@
 /* The most frequent values of a stream (access sizes, strides) in bounded memory.
  *
  * Exact up to FREQUENT_LARGE different values; beyond that "space saving" (Metwally, Agrawal, El Abbadi
- * 2005): the rarest value makes room, and its count becomes the newcomer's possible error. What is reported
- * is count
- * - error: occurrences that were really seen. */
+ * 2005): the rarest value is replaced by the new one, and its count becomes the possible error of the new
+ * value. The reported number is count - error: occurrences that were certainly seen. */
 #ifndef IOLENS_FREQUENT_VALUES_H
 #define IOLENS_FREQUENT_VALUES_H
 
@@ -68,7 +67,8 @@ void frequent_top_of_both(const struct frequent_values *a, const struct frequent
 /* Copies all values that were kept of a stream, so that they can be merged over ranks. */
 void frequent_keep(const struct frequent_values *set, struct kept_values *kept);
 
-/* Inserts (value, count) into such a pair of arrays; the count of an equal value grows. */
+/* Inserts (value, count) into a pair of arrays as frequent_top writes them; the count of an equal value
+ * grows. */
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count);
 
 #endif

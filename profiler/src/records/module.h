@@ -32,7 +32,7 @@ struct module {
     size_t row_bytes; /* Size of a row, if records vary in size and consist mostly of rows; else 0. */
     /* Name of the setting that bounds the module's memory; NULL: only IOLENS_MEMORY does. */
     const char *limit;
-    bool per_rank; /* Each rank writes its own records; they are never merged. */
+    bool per_rank; /* True if each rank writes records of its own, which are never merged. */
     /* Called when the settings have been read, from the environment or from a spool; may be NULL. */
     void (*start)(void);
     void (*reset)(void); /* Drops all pointers to records, which no longer exist; may be NULL. */

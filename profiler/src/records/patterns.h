@@ -15,7 +15,7 @@ enum {
 };
 
 struct pattern {
-    int64_t words[PATTERN_WORDS]; /* bytes, five lengths, five strides */
+    int64_t words[PATTERN_WORDS]; /* Size in bytes, five lengths, and five strides. */
 };
 
 struct patterns {
@@ -29,7 +29,8 @@ void patterns_add(struct patterns *patterns, const struct pattern *pattern);
 /* Writes the top four to a record: four patterns, then their four counts, by falling count. */
 void patterns_top(const struct patterns *patterns, int64_t *ints);
 
-/* Inserts `count` occurrences of a pattern into such a list; the count of an equal pattern grows. */
+/* Inserts `count` occurrences of a pattern into a list as patterns_top writes it; the count of an equal
+ * pattern grows. */
 void patterns_insert(int64_t *ints, const int64_t *words, int64_t count);
 
 /* Copies all patterns that were kept, so that they can be merged over ranks. */

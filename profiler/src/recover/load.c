@@ -15,7 +15,7 @@
 #include "../lifecycle/recording.h"
 #include "../files/registry.h"
 
-/* No machine has this many ranks; the limit bounds the memory for tables of ranks. */
+/* No machine runs MOST_RANKS ranks; the limit bounds the memory for tables of ranks. */
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };
 
 static const struct area NOWHERE = {0};
@@ -56,7 +56,7 @@ static bool header_validate(const struct spool_header *header)
            is_truth(&header->offsets.first) && is_truth(&header->offsets.ended);
 }
 
-/* Returns the reason why these bytes are no header of a spool; NULL if they are one. */
+/* Returns the reason why these bytes are not a valid header of a spool; NULL if they are valid. */
 static const char *fault_of(const struct spool_header *header)
 {
     if (memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) != 0)

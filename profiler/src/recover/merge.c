@@ -65,7 +65,7 @@ static bool collect(struct merging *merge, char *const *paths, int count)
     return kept > 0;
 }
 
-/* One rank must act as rank 0, which leads the collective operations. */
+/* If rank 0 left no spool, another process must act as rank 0, which leads the collective operations. */
 static void add_stand_in(struct merging *merge)
 {
     if (merge->part[0].header.ranks == 0 || merge->part[0].header.rank == 0)

@@ -12,8 +12,8 @@
 
 enum { LARGEST = 64 * 1024, LINES = 512 };
 
-/* Keys of Darshan's that have no meaning here: names share the memory of records, logs are not written by
- * MPI-IO. */
+/* Darshan's keys without a meaning here: iolens keeps names in the memory of records, and does not write logs
+ * by MPI-IO. */
 static const char *const WITHOUT_EFFECT[] = {"NAMEMEM", "MEMALIGN", "INTERNAL_TIMING", "LOGHINTS"};
 
 static const char *const VARIABLES[] = {

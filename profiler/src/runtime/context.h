@@ -22,9 +22,9 @@
 
 enum { WIPED_BYTES = 4096 };
 
-/* State that a child does not inherit, however it was made: the kernel empties this page in it. A child of
- * fork sets it again. A child made without the C library (clone by number, _Fork) records nothing, because
- * its records would go into its parent's spool. */
+/* State that a child does not inherit, whatever call made it: the kernel clears this page in every child. A
+ * child of fork sets it again. A child made without the C library (clone by number, _Fork) records nothing,
+ * because its records would go into its parent's spool. */
 struct wiped {
     _Alignas(WIPED_BYTES) atomic_bool recording;
     char rest[WIPED_BYTES - sizeof(atomic_bool)];
@@ -47,17 +47,19 @@ struct context {
     char io_component[USER_BYTES]; /* Component of MPI-IO that opened files; "" if unknown. */
     struct clock_end ended;        /* Clocks at the end; read when the log is written. */
     const char
-        /* Sentence that says why another process writes this one's log; NULL if this process writes it. */
+        /* Why another process writes this process's log, as a sentence; NULL if this process writes it. */
         *lost;
-    /* Sentence that says why recording ended before the process did; NULL if it did not. */
+    /* Why recording ended before the process did, as a sentence; NULL if it did not. */
     const char *closed;
     struct settings settings;
-    atomic_bool paused;       /* The program has asked to pause recording. */
-    bool muted;               /* This rank is not recorded, but takes part in writing the log. */
-    bool starved;             /* This rank lacks the memory to write its records into the job's log. */
+    atomic_bool paused; /* The program has asked to pause recording. */
+    bool muted;         /* True if this rank is not recorded, but takes part in writing the log. */
+    /* True if this rank lacks the memory to write its records into the job's log. */
+    bool starved;
     struct timeline timeline; /* Conversion to the job's clock; known when recording ends. */
-    bool stand_in;            /* This rank left no spool; its facts are those of a higher rank. */
-    bool programs_differ;     /* Not all ranks run programs of the same name; known when recording ends. */
+    /* True if this rank left no spool; its facts are then those of a higher rank. */
+    bool stand_in;
+    bool programs_differ; /* True if ranks run programs of different names; known when recording ends. */
     const struct iolens_transport *transport; /* Functions of the MPI adapter; NULL until MPI_Init. */
     struct clock_offsets offsets;
 };
@@ -70,7 +72,8 @@ void iolens_wipe_in_children(void);
 /* True in a thread that is inside the recorder; calls that the recorder makes are not recorded. */
 extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
 
-/* Seconds that the thread has spent in timed calls. Of nested calls only the outermost one's time counts. */
+/* Seconds that the thread has spent in timed calls. The time of calls inside timed calls is not added again.
+ */
 extern __thread double iolens_spent_time __attribute__((tls_model("initial-exec")));
 
 /* Address of the thread's errno, remembered because asking the C library each time costs more than the rest
@@ -101,8 +104,8 @@ static inline bool iolens_paused(void)
  * memory. */
 bool iolens_is_this_process(void);
 
-/* Answers the same cheaply enough for every event. If vfork is wrapped (vfork.c), its child never reaches an
- * event, so the kernel need not be asked. */
+/* Returns true in the recording process, and is cheap enough for every event. If vfork is wrapped (vfork.c),
+ * its child never reaches an event, so the kernel need not be asked. */
 static inline bool iolens_owns_memory(void)
 {
 #if defined(__x86_64__)

@@ -1,5 +1,6 @@
-/* Functions of the C library for adapters and libraries of traced groups. The real ones may be wrapped or
- * traced, and a call from the recorder's libraries would be counted as one of the program's. */
+/* Functions of the C library for adapters and libraries of traced groups. The C library's own functions may
+ * be wrapped or traced, so that a call from the recorder's libraries would be counted as a call of the
+ * program. */
 #include <linux/futex.h>
 #include <signal.h>
 

@@ -7,15 +7,16 @@
 #include "context.h"
 
 struct room {
-    struct room *next; /* Next room of the same thread; for an unused room, of the same kind. */
+    /* Next block of the same thread; in the list of unused blocks, next block of the same kind. */
+    struct room *next;
     struct thread_rooms *kind;
     void **mine;
     alignas(16) char memory[];
 };
 
 static struct {
-    pthread_key_t key; /* Key of the first room of a thread. */
-    bool has_key;      /* The program may already have used up all keys. */
+    pthread_key_t key; /* Key whose value is the first block of a thread. */
+    bool has_key;      /* False if the program has used up all keys of thread-local data. */
     pthread_once_t once;
 } iolens_rooms = {.once = PTHREAD_ONCE_INIT};
 
@@ -60,7 +61,7 @@ static struct room *zeroed_room(struct thread_rooms *rooms)
     return room;
 }
 
-/* Registers the room, so that it is freed when the thread ends. */
+/* Registers the block, so that it is freed when the thread ends. */
 static bool hand_out(struct room *room, void **mine)
 {
     room->mine = mine;

@@ -7,13 +7,13 @@
 static struct {
     atomic_bool taken[SLOTS_MOST];
     pthread_key_t key;
-    bool has_key; /* The program may already have used up all keys. */
+    bool has_key; /* False if the program has used up all keys of thread-local data. */
     pthread_once_t once;
 } iolens_slots = {.once = PTHREAD_ONCE_INIT};
 
 /* 1 + the thread's number; 0 before it has one. */
 static __thread uint32_t own __attribute__((tls_model("initial-exec")));
-static __thread bool ends; /* give_back has been called once. */
+static __thread bool ends; /* True after the first call of give_back. */
 
 /* The destructor runs a second time, after all other cleanup of the thread, which may still use the number.
  */

@@ -22,7 +22,7 @@
 struct call {
     double t0, t1;        /* Times before and after the real call, in seconds by iolens.clock. */
     void *taken;          /* The entry that `before` found in a table, or removed from one. */
-    int64_t mark, target; /* Values that `before` measured. */
+    int64_t mark, target; /* Numbers that `before` measured. */
     const char *function; /* Name of the called function. */
     const void *caller;   /* Return address of the call. */
 };
@@ -53,8 +53,8 @@ void wrap_expect_handlers(void);
         *place = before;                                                                                     \
     } while (0)
 
-/* Defined by the tables whose calls have their time in the log; this time is subtracted from the traced
- * functions that make the calls. */
+/* Tables define WRAP_SPENDS if the log has the time of their calls: this time is subtracted from that of the
+ * traced functions that make the calls. */
 #ifdef WRAP_SPENDS
 static inline void wrap_spend(const struct call *c) { iolens_spent_time += c->t1 - c->t0; }
 #else

@@ -23,8 +23,8 @@
 #undef FNV
 #undef FNZ
 
-/* Functions are looked up at their first use, which saves every process some hundred lookups; functions
- * that a signal handler may call are also looked up before a handler is installed. */
+/* Functions are looked up at their first use, which spares every process hundreds of lookups; functions that
+ * a signal handler may call are also looked up before a handler is installed. */
 #ifdef WRAP_HANDLERS
 static void resolve_all(void)
 {

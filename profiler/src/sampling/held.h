@@ -1,4 +1,5 @@
-/* For wrappers of calls that a signal would end early. */
+/* For wrappers of calls that a signal would end early: the signal of the sampling timers is held back
+   meanwhile. */
 #ifndef IOLENS_SAMPLING_HELD_H
 #define IOLENS_SAMPLING_HELD_H
 

@@ -11,7 +11,7 @@
 
 static struct {
     pthread_key_t key; /* Key whose destructor is called when a thread ends. */
-    bool has_key;      /* The program may already have used up all keys. */
+    bool has_key;      /* False if the program has used up all keys of thread-local data. */
     pthread_once_t once;
     bool wanted;
 } iolens_lives = {.once = PTHREAD_ONCE_INIT};

@@ -21,7 +21,7 @@
 #define LARGEST_HZ 10000.0
 
 static struct {
-    int signal; /* 0: this process is not sampled. */
+    int signal; /* Number of the signal; 0: this process is not sampled. */
     struct sampling *state;
     int64_t times;        /* Largest number of sample times that are kept. */
     pthread_key_t key;    /* Key whose destructor is called when a thread ends. */
@@ -202,7 +202,7 @@ void sampling_start_child(void)
     sampling_enter();
 }
 
-/* Other threads may be in a wait, as a helper thread of MPI mostly is. */
+/* Other threads may be in a wait, as a helper thread of MPI mostly is; the wait so far is counted. */
 void sampling_stop(void)
 {
     struct sampling *sampling = iolens_sampling.state;

@@ -49,9 +49,9 @@ int64_t sampling_started_threads(void);
 bool sampling_here(void);
 
 /* Blocks the signal in this thread while it waits in a call that a signal would end early, and lets it
- * through again: the sample that comes then counts for the whole wait. If recording ends meanwhile, the
- * wait so far counts, if it is described; `wait` may be NULL. Returns false if the signal was blocked
- * before, and is to stay so. Both functions leave errno unchanged. */
+ * through again: the sample that is taken then counts for the whole wait. If recording ends meanwhile, the
+ * wait so far counts, if it is described; `wait` may be NULL. Returns false if the signal was blocked before,
+ * and is to stay so. Both functions leave errno unchanged. */
 bool sampling_hold(const struct sampled_wait *wait);
 void sampling_release(bool held);
 

@@ -10,8 +10,8 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-/* A handler of the program with SA_ONSTACK also runs on this stack, in a thread for which the program set
- * none. */
+/* In a thread for which the program set no alternate stack, the program's own handlers with SA_ONSTACK run on
+ * this stack too. */
 enum { STACK_BYTES = 256 * 1024, FRAME = 512 };
 
 static __thread char *mine __attribute__((tls_model("initial-exec")));

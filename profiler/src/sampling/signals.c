@@ -12,7 +12,7 @@
 enum { LEFT_FREE = 2, MASK_BYTES = 8 };
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction theirs; /* The action that the program has set for the signal. */
+static struct sigaction theirs; /* The action that the program has set for the timers' signal. */
 
 /* Takes a signal from the upper end, below those that Valgrind uses. While the handler runs, other signals
  * are blocked, because their handlers might jump out of it; signals that a fault raises are not. */
@@ -43,7 +43,7 @@ void signals_forward(int number, siginfo_t *info, void *context)
         action.sa_sigaction(number, info, context);
     } else if (action.sa_handler != SIG_DFL) {
         action.sa_handler(number);
-    } else { /* The default action ends the process as soon as the handler returns. */
+    } else { /* The action is the default one, which ends the process as soon as this handler returns. */
         real_sigaction(number, &action, NULL);
         raise(number);
     }

@@ -38,7 +38,7 @@ struct sampled_thread {
     struct stack_span stack;
     bool released;               /* True while the signal is let through at the end of a wait. */
     bool mask_changes;           /* True while the program changes the signals that it blocks. */
-    struct sampled_wait wait;    /* A wait with frame 0 means none. */
+    struct sampled_wait wait;    /* The wait that the thread is in; frame 0 means none. */
     double begin, last, earlier; /* `earlier` is the time of threads that had this place before. */
     double handler_time;
     int64_t on_core_ns; /* Processor time at the latest sample outside system calls. */

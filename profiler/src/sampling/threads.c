@@ -11,7 +11,7 @@
 
 static const int64_t NS_PER_SECOND = 1000000000;
 
-/* sigev_notify_thread_id, which glibc does not name. */
+/* The member sigev_notify_thread_id, for which glibc has no name. */
 #define THREAD_ID(event) ((event)._sigev_un._tid)
 
 double thread_now(const struct sampling *sampling, const struct sampled_thread *thread)
@@ -51,8 +51,8 @@ static struct timespec span_of(int64_t ns)
 }
 
 /* All ranks and threads of a node are interrupted at the same moments. If they were interrupted one after
- * another, and wait for each other, each would lose the time of every sample. The moments lie between the
- * kernel's ticks, at which threads are switched. */
+ * another, threads that wait for each other would all lose the time of every sample. The moments lie between
+ * the kernel's ticks, at which threads are switched. */
 static struct itimerspec interval(const struct sampling *sampling)
 {
     const double between_ticks = 0.618;
@@ -97,8 +97,8 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
     return NULL;
 }
 
-/* A thread and the end of recording may call this at the same time. A place without samples has nothing to
- * keep but the time. */
+/* A thread and the end of recording may call this at the same time. If no sample was taken in this place,
+ * only its time is kept. */
 bool thread_end(struct sampling *sampling, struct sampled_thread *thread)
 {
     int32_t alive = THREAD_ALIVE;

@@ -16,7 +16,8 @@ struct sample_time {
 
 struct sample_times_chunk {
     struct sample_times_chunk *older; /* NULL: this is the first chunk. */
-    _Atomic int64_t used;             /* May exceed the chunk's size. */
+    /* Number of samples for which room was requested here; may exceed the chunk's size. */
+    _Atomic int64_t used;
     struct sample_time entry[TIMES_PER_CHUNK];
 };
 

@@ -57,7 +57,8 @@ static __typeof__(&setsockopt) real_setsockopt;
 static __typeof__(&sigaltstack) real_sigaltstack;
 
 static atomic_bool
-    iolens_sockets_end_waits; /* True if a socket had a time limit or a least number of bytes at some time. */
+    /* True if the program ever gave a socket a time limit or a least number of bytes to wait for. */
+    iolens_sockets_end_waits;
 
 enum { WHOLE_RANDOM = 256 }; /* A request up to this size is always returned whole (getrandom(2)). */
 
@@ -190,7 +191,7 @@ IOLENS_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
     return before.sa_handler;
 }
 
-/* The C library's other names of functions that install a handler. */
+/* Other names under which the C library has functions that install a handler. */
 IOLENS_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     return set_action(number, action, before);

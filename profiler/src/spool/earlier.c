@@ -19,8 +19,8 @@ static bool read_at(int fd, void *into, size_t bytes, size_t offset)
     return system_call(SYS_pread64, fd, into, bytes, offset) == (long)bytes;
 }
 
-/* Opens a file of ours that names this process, whatever program it ran then. Returns a descriptor, or
- * -1. */
+/* Opens a file of this user that names this process, whatever program the process ran then. Returns a
+ * descriptor, or -1. */
 static int open_own(const char *path, const struct spool_process *self)
 {
     struct stat info;
@@ -94,7 +94,8 @@ static bool mark_as_replaced(int fd, struct clock *clock)
                        offsetof(struct spool_header, replaced)) == (long)sizeof replaced;
 }
 
-/* Renames the file by its start in nanoseconds, which differs for each program of a process. */
+/* Renames the file: the new name has the program's start in nanoseconds, which differs for each program of a
+   process. */
 static bool keep(int fd, const char *path)
 {
     struct clock clock;

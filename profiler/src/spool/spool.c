@@ -185,8 +185,8 @@ void spool_start(uint64_t layout, void (*tell)(void))
     iolens_spool.tell = tell;
 }
 
-/* Returns true if the log can be written. If not, the message at the end of the process suffices, and the
- * missing spool needs none. */
+/* Returns true if the log can be written. If it cannot, the process prints a message about that at its end,
+ * and none about the missing spool. */
 static bool log_has_a_place(void)
 {
     return iolens.settings.logfile ||
@@ -298,7 +298,7 @@ static bool map_again(int fd, int flags)
                                      (off_t)SPOOL_HEADER_BYTES) == (long)place;
 }
 
-/* A failed mapping may have removed the previous one. */
+/* If mapping failed, the previous mapping may be gone as well. */
 bool spool_freeze(void)
 {
     int fd = iolens_spool.header ? reopen() : -1;

@@ -65,10 +65,11 @@ struct spool_header {
     int64_t jobid, fork_parent;
     struct origin origin;
     struct clock clock;
-    uint64_t beat_ticks, beat_ns;         /* Values of both clocks when the spool was last updated. */
-    struct file *first;                   /* First file of the registry. */
-    _Atomic uint32_t partial;             /* Bit m: module m left a file out. */
-    _Atomic(void *) tables[SPOOL_TABLES]; /* States of the process tables. */
+    uint64_t beat_ticks, beat_ns; /* Values of both clocks when the spool was last updated. */
+    struct file *first;           /* First file of the registry. */
+    _Atomic uint32_t partial;     /* Bit m: module m left a file out. */
+    /* True if later records are not in this file, because it had no room for them. */
+    _Atomic(void *) tables[SPOOL_TABLES];
     uint32_t overflow;        /* Later records are elsewhere, because this file had no room for them. */
     uint32_t replaced;        /* True if exec replaced the program; the process continues as another one. */
     struct settings settings; /* The texts of the settings lie in `text`. */
@@ -82,13 +83,14 @@ struct spool_header {
 _Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header fits its pages");
 
 struct spool {
-    struct spool_header *header; /* NULL without a spool */
+    struct spool_header *header; /* The header at the start of the spool; NULL without a spool. */
     size_t bytes;                /* Mapped bytes. */
-    size_t first_slab;           /* Bytes that the first caller of spool_extend wants behind the header. */
-    bool refused;                /* True if there is no spool, or no more room in it. */
-    uint64_t layout;             /* Checksum of the layout of its contents. */
-    uint64_t told_ns;            /* Time of the last call of `tell`, by CLOCK_MONOTONIC. */
-    void (*tell)(void);          /* Updates the contents of the spool. */
+    /* Number of bytes that the first caller of spool_extend wants behind the header. */
+    size_t first_slab;
+    bool refused;       /* True if there is no spool, or no more room in it. */
+    uint64_t layout;    /* Checksum of the layout of its contents. */
+    uint64_t told_ns;   /* Time of the last call of `tell`, by CLOCK_MONOTONIC. */
+    void (*tell)(void); /* Updates the contents of the spool. */
     char path[PATH_BYTES];
 };
 

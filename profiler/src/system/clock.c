@@ -27,7 +27,8 @@ uint64_t clock_monotonic_ns(const struct clock *clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Reads both clocks at one moment: takes the shortest of a few attempts, which nothing interrupted. */
+/* Reads both clocks at nearly one moment: of a few attempts the shortest counts, because nothing interrupted
+ * it. */
 static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
 {
     uint64_t shortest = UINT64_MAX;
@@ -59,8 +60,8 @@ static double estimate_seconds_per_tick(const struct clock *clock)
 }
 #endif
 
-/* A child of fork continues with its parent's source. A program that was forbidden to read the counter
- * before it began never gets here, because the C library's loader reads the counter too. */
+/* A child of fork continues with its parent's source. A program that was started without the right to read
+ * the counter ends before this point, because the C library's loader reads the counter too. */
 void clock_prepare(struct clock *clock)
 {
     if (clock->base_ns > 0)

@@ -20,7 +20,8 @@ struct clock {
     bool forbidden;          /* Reading the TSC raises a signal, also in the C library's clock_gettime. */
     uint64_t base_ticks;     /* TSC at the start. */
     double seconds_per_tick; /* Estimated length of a TSC tick. */
-    uint64_t base_ns;        /* CLOCK_MONOTONIC at the start. */
+    /* Nanoseconds on the new clock are multiplied by this, so that times continue on the scale of the TSC. */
+    uint64_t base_ns;
     /* Length of a nanosecond in the seconds that were recorded while the TSC was in use. */
     double seconds_per_ns;
     struct timespec realtime; /* CLOCK_REALTIME at the start. */

@@ -1,5 +1,5 @@
-/* Asks the kernel about a file directly, bypassing our own wrapper of stat() and those of the program or
- * other preload libraries. */
+/* Asks the kernel about a file directly, without calling stat(), which this library, the program or another
+ * preloaded library may replace. */
 #ifndef IOLENS_FILE_INFO_H
 #define IOLENS_FILE_INFO_H
 

@@ -7,7 +7,7 @@ struct lanes {
     uint64_t a, b, c;
 };
 
-/* The published shift amounts; even entries shift right, odd ones left. */
+/* Mixes the three numbers with the published shift amounts; even entries shift right, odd ones left. */
 static void mix(struct lanes *s)
 {
     static const unsigned char shift[4][3] = {{43, 9, 8}, {38, 23, 5}, {35, 49, 11}, {12, 18, 22}};
@@ -22,7 +22,7 @@ static void mix(struct lanes *s)
 static uint64_t little_endian(const unsigned char bytes[8])
 {
     uint64_t word;
-    /* Built without builtins, where a plain memcpy would be a call. */
+    /* This file is compiled without builtins, so a plain memcpy would be a function call. */
     __builtin_memcpy(&word, bytes, sizeof word);
     return le64toh(word);
 }

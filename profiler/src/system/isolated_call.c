@@ -37,7 +37,8 @@ static _Noreturn void work_in_copy(void (*work)(void *, void *), void *context, 
         system_call(SYS_exit_group, 0L);
 }
 
-/* Returns true if the copy has ended, also if another thread of the program has waited for it. */
+/* Returns true if the copy has ended, even if another thread of the program has already collected it by
+ * `wait`. */
 static bool has_ended(long copy)
 {
     long found = system_call(SYS_wait4, copy, NULL, WNOHANG | __WALL, NULL);
@@ -58,8 +59,8 @@ static enum isolated_end wait_for(long copy, const struct room *room)
     return ISOLATED_SILENT;
 }
 
-/* A copy without a signal for its end does not show in the program's `wait` and its handler of SIGCHLD. With
- * all signals blocked, no handler of the program runs in the copy at a fault: the kernel ends it. */
+/* The copy sends no signal when it ends, so the program's `wait` and its handler of SIGCHLD do not see it.
+ * With all signals blocked, no handler of the program runs in the copy at a fault: the kernel ends it. */
 enum isolated_end isolated_call(void (*work)(void *context, void *answer), void *context, void *answer,
                                 size_t bytes)
 {

@@ -1,5 +1,5 @@
-/* Calling code of others that must not be trusted with the process: it runs in a copy of the process, where a
- * crash, an endless loop, and output harm nobody. */
+/* Calls code of other libraries that might crash, loop for ever or print something: it runs in a copy of the
+ * process, where this does no harm. */
 #ifndef IOLENS_ISOLATED_CALL_H
 #define IOLENS_ISOLATED_CALL_H
 

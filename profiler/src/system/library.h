@@ -1,5 +1,5 @@
-/* Finds functions of a library that the program may have loaded privately, as Python does with the
- * libraries of extension modules: a plain look-up does not find them. */
+/* Finds functions of a library that the program may have loaded privately, as Python does with the libraries
+ * of extension modules: a plain dlsym does not find them. */
 #ifndef IOLENS_LIBRARY_H
 #define IOLENS_LIBRARY_H
 

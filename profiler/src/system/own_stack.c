@@ -25,7 +25,7 @@ static void call_there(struct own_stack *stack, void (*what)(void))
     stack->there.uc_stack.ss_size = sizeof stack->room;
     stack->there.uc_link = &stack->here;
     makecontext(&stack->there, what, 0);
-    getcontext(&stack->here); /* Returns a second time after `what` has returned. */
+    getcontext(&stack->here); /* The program continues here a second time, after `what` has returned. */
     if (been)
         return;
     been = true;

@@ -114,7 +114,7 @@ static bool follow(struct walk *walk, size_t length)
     walk->out[walk->used] = '\0';
     ssize_t target = readlink(walk->out, walk->rest, walk->at);
     if (target < 0)
-        return errno == EINVAL; /* The path exists and is not a symbolic link. */
+        return errno == EINVAL; /* EINVAL means that the path exists and is not a symbolic link. */
     if ((size_t)target >= walk->at || walk->links++ == MOST_LINKS)
         return false;
     walk->at -= (size_t)target;

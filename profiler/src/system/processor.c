@@ -36,7 +36,8 @@ static const struct peak {
      * wlog.flatlib.jp/2024/01/13/ryzen-zen3-vfpbench, which finds the same for Zen 2 and Zen 4. */
     {"AuthenticAMD", 0x19, "fma", 16, {0}},
     {"AuthenticAMD", 0x17, "fma", 16, {0x31, 0x47, 0x60, 0x68, 0x71, 0x84, 0x90, 0x98, 0xa0}},
-    /* K10: the percentage that CrayPAT prints of rhsf on a quad-core Opteron. */
+    /* K10: CrayPAT's output for rhsf on a quad-core Opteron gives a percentage of the peak, from which this
+       value follows. */
     {"AuthenticAMD", 0x10, "", 4, {0}},
     /* Haswell, Broadwell and Skylake to Comet Lake without AVX-512; Sandy and Ivy Bridge; Core 2 to Westmere:
      * all in stackoverflow.com/questions/15655835. */
@@ -88,7 +89,7 @@ static void read_family(struct processor *processor)
     processor->model = (a >> 4 & 15) + (base == BASE_FAMILY || base == INTEL_6 ? (a >> 16 & 15) << 4 : 0);
 }
 
-/* A processor that has the leaf of the clock has these lower ones too. */
+/* A processor that has the CPUID leaf of its clock also has these lower leaves, which hold its name. */
 static bool has_name(void)
 {
     return leaf_read(LEAF_CLOCK).d || __get_cpuid_max(NAMES & ~LOWEST, NULL) >= NAMES + NAME_LEAVES - 1;

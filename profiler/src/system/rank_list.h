@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True when `list` is such a list; the empty one is. */
+/* Returns true if `list` is a valid list of ranks; an empty text is one. */
 bool ranks_valid(const char *list);
 
 bool ranks_contain(const char *list, int64_t rank);

@@ -2,11 +2,11 @@
 #ifndef IOLENS_SAY_H
 #define IOLENS_SAY_H
 
-/* When the process begins: remember what standard error is, so that a message never lands in a file that took
- * its place. */
+/* Called when the process begins: remembers which file standard error is, so that a message never lands in a
+ * file that took its place. */
 void say_start(void);
 
-/* One sentence, prefixed "iolens: ", unless the program closed or replaced standard error. */
+/* Prints one sentence, prefixed by "iolens: ", unless the program closed or replaced standard error. */
 void iolens_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

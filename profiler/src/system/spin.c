@@ -5,7 +5,8 @@
 const char *spin_single_threaded = "";
 atomic_int spin_patience;
 
-/* Looked up by name, so that the library loads with an older C library too. */
+/* The variable is looked up by name, so that the library also loads with an older C library, which lacks it.
+ */
 __attribute__((constructor)) static void find_thread_flag(void)
 {
     const char *flag = dlsym(RTLD_DEFAULT, "__libc_single_threaded");

@@ -1,6 +1,6 @@
 /* A lock of one byte for sections of a few dozen instructions. Uncontended it costs one atomic exchange, and
- * none at all while the process has a single thread (a section never starts a thread, and signal handlers
- * do not enter it: what they share is locked by spin_hold and spin_try). */
+ * nothing while the process has a single thread. (A locked section never starts a thread. Signal handlers do
+ * not use this lock; data that they share is locked by spin_hold and spin_try.) */
 #ifndef IOLENS_SPIN_H
 #define IOLENS_SPIN_H
 
@@ -15,12 +15,12 @@ struct spin {
 
 enum { SPIN_TURNS = 1 << 20, SPIN_TRIES = 64 };
 
-/* Holders that wait for the system, of any lock, and do not end meanwhile: signals and cancellation are held
- * back. */
+/* Number of threads that hold any lock and wait for the system in a section that does not end soon; signals
+ * and cancellation are held back meanwhile. */
 extern atomic_int spin_patience;
 
-/* A lock that a signal handler jumped out of is never given back, nor that of a thread which let itself be
- * cancelled at any instruction; after SPIN_TURNS it is taken for abandoned. */
+/* Waits for a lock. A lock is never released if a signal handler jumped out of the locked section, or if its
+ * thread was cancelled asynchronously; after SPIN_TURNS turns the lock is treated as abandoned. */
 static inline void spin_wait(struct spin *lock)
 {
     for (int turn = 0; turn < SPIN_TURNS;
@@ -41,7 +41,8 @@ static inline bool spin_try(struct spin *lock)
     return false;
 }
 
-/* Also while the process has a single thread: what a signal handler may do to the same data waits for it. */
+/* Takes the lock even while the process has a single thread, because a signal handler may want to change the
+ * same data and must see that it is locked. */
 static inline void spin_hold(struct spin *lock) { spin_wait(lock); }
 
 /* glibc's __libc_single_threaded if it exists (from 2.32 on), else a byte that is 0. */

@@ -25,7 +25,7 @@ __asm__(".pushsection .text\n"
         "    movq %r9, %r8\n"
         "    movq 8(%rsp), %r9\n"
         "    syscall\n"
-        "    cmpq $-4095, %rax\n" /* The largest error number is 4095. */
+        "    cmpq $-4095, %rax\n" /* The kernel returns errors as numbers from -4095 to -1. */
         "    jae 1f\n"
         "    ret\n"
         "1:  negq %rax\n"

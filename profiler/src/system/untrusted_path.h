@@ -1,12 +1,12 @@
-/* Paths that somebody else could have laid out. */
+/* Recognizes paths that another user could have redirected. */
 #ifndef IOLENS_UNTRUSTED_PATH_H
 #define IOLENS_UNTRUSTED_PATH_H
 
 #include <stdbool.h>
 
-/* True when a folder on the absolute path is a symbolic link in a folder open to all with the sticky bit (as
- * /tmp), of neither this user nor the owner of that folder: what Linux refuses under fs.protected_symlinks.
- */
+/* Returns true if a folder on the absolute path is a symbolic link that lies in a world-writable folder with
+ * the sticky bit (such as /tmp) and belongs neither to this user nor to the owner of that folder. Linux
+ * refuses to follow such links if fs.protected_symlinks is set. */
 bool path_is_untrusted(const char *path);
 
 #endif

@@ -9,8 +9,8 @@
 
 enum { PATH_ROOM = 64, TEXT_ROOM = 96 };
 
-/* From the kernel's <linux/posix-timers.h>: ~id is in the upper bits; the lower bits mean "of a thread" and
- * "as scheduled". */
+/* Builds the number of a thread's clock as <linux/posix-timers.h> defines it: the upper bits hold ~id, the
+ * lower bits mean "of a thread" and "as scheduled". */
 clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
 
 /* The file has three numbers: nanoseconds on a core (counted up to the last tick only), nanoseconds ready to
@@ -18,7 +18,8 @@ clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_
 static double runnable(int32_t kernel_id)
 {
     char path[PATH_ROOM] = "/proc/self/schedstat", text[TEXT_ROOM], *behind;
-    if (kernel_id != system_call(SYS_getpid)) /* The kernel would make two folders for the first thread. */
+    /* For the first thread, the kernel would create two directory entries at each look-up. */
+    if (kernel_id != system_call(SYS_getpid))
         snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)kernel_id);
     slurp(path, text, sizeof text);
     strtoull(text, &behind, 10);

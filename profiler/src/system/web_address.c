@@ -7,7 +7,7 @@
 
 enum { HASH_ROOM = 18 }; /* "~", 16 digits, and the final NUL. */
 
-/* Returns the length of the scheme with "://"; 0 if there is none. */
+/* Returns the length of the scheme, such as "https://", including "://"; 0 if there is none. */
 static size_t scheme_of(const char *address)
 {
     size_t name = strcspn(address, ":@/?#");

@@ -7,9 +7,9 @@ enum { BRANCH_BITS = 2, HASH_BITS = 64 };
 
 _Static_assert(KEYED_BRANCHES == 1 << BRANCH_BITS, "one branch for each value of the bits");
 
-/* Keys are read and written word by word here, and not by functions of the C library: in a program built
- * with ThreadSanitizer, its versions of them would report a race between two threads that use one key,
- * because it does not see the ordering between them. */
+/* Keys are read and written word by word here, and not by functions of the C library: in a program built with
+ * ThreadSanitizer, its versions of these functions would report a race between two threads that use one key,
+ * because ThreadSanitizer does not see how their accesses are ordered. */
 static uint64_t word_at(const void *key, size_t at)
 {
     uint64_t word;
@@ -88,7 +88,7 @@ struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shap
     }
 }
 
-/* Each row is claimed once, so that a damaged list cannot form a ring. */
+/* Each row may appear only once, so that a damaged list cannot be endless. */
 void keyed_validate(struct keyed *store, const struct keyed_shape *shape, const struct area *area,
                     bool (*sound)(const void *key, const void *value))
 {

@@ -14,7 +14,9 @@ _Static_assert((int)TABLE_COUNT <= (int)SPOOL_TABLES, "SPOOL_TABLES is too small
 
 static struct {
     _Atomic(void *) state[TABLE_COUNT];
-    int64_t left_out[TABLE_COUNT]; /* on all ranks, as the `left_out_at` of their states counted */
+    /* By table: number of rows or entries left out on all ranks, from the member `left_out_at` of their
+       states. */
+    int64_t left_out[TABLE_COUNT];
 } iolens_tables;
 
 /* The state that a table keeps for one file. */
@@ -155,7 +157,8 @@ double tables_load(const struct spool_header *header, const struct area *area)
     return latest;
 }
 
-/* The list ends at the first fault. No entry is taken twice, so that it cannot form a ring. */
+/* The list ends at the first damaged entry. No entry is taken twice, so that a damaged list cannot be
+ * endless. */
 void tables_load_file(struct file *file, const struct area *area)
 {
     struct file_entry *last = NULL;

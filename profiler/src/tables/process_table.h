@@ -45,11 +45,12 @@ struct table_recording {
         void); /* Called when the settings are known, from the environment or a spool; may be NULL. */
     void (*begin)(void);             /* Called when the job has begun and ranks are known; may be NULL. */
     void (*initialize)(bool begins); /* Called when MPI_Init begins and when it has ended; may be NULL. */
-    /* Records what still goes on in the calling thread, just before recording ends; may be NULL. */
+    /* Records activity that is unfinished in the calling thread, just before recording ends; may be NULL. */
     void (*end)(void);
-    void (*reset)(void); /* Forgets state that is kept elsewhere in a child of fork; may be NULL. */
-    /* Updates the state at a sign of life, at most ten times per second, in case the process is killed; may
-     * be NULL. */
+    /* In a child of fork, forgets state that the module keeps outside the table; may be NULL. */
+    void (*reset)(void);
+    /* Updates the state during the run, at most ten times per second, in case the process is killed; may be
+     * NULL. */
     void (*beat)(void *state);
     /* True if the contents are worth a log even for a process without I/O: whenever there is a state, or
      * when `matters` says so (may be NULL). */

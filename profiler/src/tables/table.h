@@ -9,7 +9,7 @@
 
 /* The value of a column in a row that stands for several ranks. */
 enum column_merge {
-    COLUMN_NONE, /* no value: 0 */
+    COLUMN_NONE, /* The row has no value in this column: 0. */
     COLUMN_KEY,  /* The value that all these ranks share. */
     COLUMN_RANK, /* -1 */
     COLUMN_SUM,
@@ -21,7 +21,7 @@ enum column_merge {
 /* The kind of texts in a column; meaningless for numbers. */
 enum column_text {
     TEXT_NONE,
-    TEXT_NAME, /* names of somebody's files, machines or settings, which anonymization replaces */
+    TEXT_NAME, /* A name of somebody's file, machine or setting, which anonymization replaces. */
     TEXT_WORD  /* A word of the software, which is the same everywhere. */
 };
 
@@ -62,9 +62,9 @@ struct table_writers {
     int rank, size;
 };
 
-/* This rank's chunk: `row_count` rows of `row_bytes` each. Rank 0 names the columns for all, and therefore
- * writes a chunk even without rows when there are other ranks; in all other cases nothing is written
- * without rows. */
+/* This rank's chunk: `row_count` rows of `row_bytes` each. Rank 0 writes the header with the columns for all
+ * ranks, so it writes a chunk even without rows if there are other ranks. In all other cases a rank without
+ * rows writes nothing. */
 void table_write(struct buffer *out, struct table_writers writers, const struct column *columns, size_t count,
                  const void *rows, size_t row_bytes, size_t row_count);
 

@@ -84,7 +84,8 @@ void table_fold(const struct process_table *type, struct buffer *rows)
     struct buffer table = {0};
     while (slots < 2 * count)
         slots *= 2;
-    size_t *slot = buffer_add(&table, slots * sizeof *slot); /* 1 + the number of a row; 0 if free */
+    /* Each slot has 1 + the number of a row; 0 if it is free. */
+    size_t *slot = buffer_add(&table, slots * sizeof *slot);
     rows->failed |= !slot;
     for (size_t i = 0; slot && i < count; i++) {
         char *row = rows->data + i * type->row_bytes;

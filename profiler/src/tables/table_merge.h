@@ -4,12 +4,12 @@
 
 #include "process_table.h"
 
-/* Merge the row `from` into `to`. Columns that have no rule keep what `to` holds. */
+/* Merge the row `from` into `to`. Columns without a rule keep the value that they have in `to`. */
 void table_merge_row(const struct process_table *type, const void *from, void *to);
 
 /* A row that is merged over the ranks. */
 struct staged_row {
-    int64_t table, rows; /* rows is 0 if there is none */
+    int64_t table, rows; /* Index of the table, and number of rows: 0 if there is no row. */
     char row[];
 };
 
@@ -28,11 +28,11 @@ int table_choose(const struct process_table *type, choose_largest *choose,
 /* Rows with the same values in all columns of COLUMN_KEY become one; the order of the others stays. */
 void table_fold(const struct process_table *type, struct buffer *rows);
 
-/* Collective. Of each table with a `rest`, `rows` being those of all tables: when all ranks together have
- * more than `most`, those with the largest `weight` stay (counted between powers of two; of equal ones those
- * of the lower rank), and the others are merged with the help of `rest`, into one row for each of its
- * `rest_slots`, on rank 0. `at_most`: as tables_collect said; where that may be too many for any table, one
- * call tells how many rows all ranks have of all tables. */
+/* Collective. Limits the rows of each table with a `rest`; `rows` has those of all tables. If all ranks
+ * together have more than `most` rows of a table, the rows with the largest `weight` stay (weights are
+ * compared by powers of two; among equals those of the lower rank stay). `rest` says into which of
+ * `rest_slots` rows on rank 0 each other row is merged. `at_most` has upper bounds, as for tables_collect; if
+ * a bound exceeds `most`, one exchange finds the number of rows of all tables on all ranks. */
 void tables_bound(const struct iolens_transport *transport, int64_t most, const int64_t at_most[TABLE_COUNT],
                   struct buffer rows[TABLE_COUNT]);
 

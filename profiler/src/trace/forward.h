@@ -1,6 +1,6 @@
-/* A function that stands before another one of the same name, whatever its arguments: all registers that
- * arguments can be in, and the first words of the stack, are handed on as they came. What is on the stack
- * beyond a function's own arguments is its caller's, and only copied. */
+/* A wrapper of a function whose arguments are not known: it passes on all registers that can hold arguments,
+ * and the first words of the stack, unchanged. If the function has fewer arguments, some of these words
+ * belong to its caller; copying them does no harm. */
 #ifndef IOLENS_TRACE_FORWARD_H
 #define IOLENS_TRACE_FORWARD_H
 
@@ -30,12 +30,13 @@
 #define ARGUMENTS                                                                                            \
     (IN_REGISTERS(WORD_ARGUMENT), EIGHT(DOUBLE_ARGUMENT), EIGHT(STACK_ARGUMENT), EIGHT(MORE_ARGUMENT))
 
-/* How a result comes back: in a general register, in a floating-point one, in two of them. */
+/* The registers in which a function returns its result: a general register, a floating-point register, or two
+ * of these. */
 typedef intptr_t WORD;
 typedef double REAL;
 typedef double _Complex COMPLEX;
 
-/* The function behind a name, for calls from code in [begin, end). */
+/* The real function of a name, for calls from code in [begin, end). */
 struct traced_real {
     atomic_uintptr_t begin;
     uintptr_t end;
@@ -47,8 +48,10 @@ enum { TRACE_CALLERS = 4 };
 struct traced_function {
     const char *symbol;
     uint32_t number; /* Number in the recorder; 0 if unknown. */
-    bool of_core;    /* `real` is a wrapper of the recorder's */
-    void *real;      /* The function that callers mean by the name; NULL: none, or not known yet. */
+    bool of_core;    /* True if `real` is a wrapper of the recorder. */
+    /* The function that all callers mean by the name; NULL if there are several, or if it is not known yet.
+     */
+    void *real;
     struct traced_real of[TRACE_CALLERS];
 };
 
@@ -58,19 +61,19 @@ struct traced_call {
     double spent;     /* Value of iolens_spent when the call began. */
     uint64_t counted; /* Number of the call if its counters are read; 0: they are not. */
     unsigned forks;   /* Number of forks that led to this process, when the call began. */
-    bool within;      /* The call was made inside another call that still goes on. */
+    bool within;      /* True if the call was made inside another call that still goes on. */
 };
 
-/* Before the real function: false when the call is not to be recorded, because nothing is, or because it
- * comes from another function of this group. */
+/* Called before the real function. Returns false if the call is not recorded: recording is off, or another
+ * function of this group made the call. */
 bool trace_enter(struct traced_function *function, struct traced_call *call);
 void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes);
 
-/* The next definition of the function for code at `caller`; NULL while it is being looked for, and when there
- * is none. */
+/* Returns the next definition of the function for code at `caller`; NULL while the function is being looked
+ * up, and if there is none. */
 void *trace_real(struct traced_function *function, const void *caller);
 
-/* Handles a call without a real function. */
+/* Called if there is no real function. */
 intptr_t trace_missing(const struct traced_function *function);
 
 #define FORWARD(result, name, bytes)                                                                         \

@@ -1,4 +1,4 @@
-/* The program's own functions, where it was built with -finstrument-functions. */
+/* Times the program's own functions, if the program was built with -finstrument-functions. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,8 +31,8 @@ struct stack {
     struct open open[DEEPEST];
 };
 
-/* The core's memory: a thread-local variable of this size would take half of the smallest stack that POSIX
- * allows, in threads that call no instrumented function, too. */
+/* The memory comes from the core: a thread-local variable of this size would take half of the smallest stack
+ * that POSIX allows, even in threads that call no instrumented function. */
 static __thread void *of_thread __attribute__((tls_model("initial-exec")));
 
 __attribute__((noinline)) static struct stack *new_stack(void)
@@ -50,9 +50,9 @@ static struct stack *stack_of_thread(void)
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);
 
-/* Forgets functions whose part of the stack has been given back, and those at the same place of the stack: a
- * function into which the new one is inlined is given up with them. Keeps those that a signal interrupted
- * whose handler has its own stack. Returns the depth. */
+/* Forgets functions whose part of the stack is in use again, and functions at the same place of the stack; if
+ * the new function is inlined into one of these, that one is forgotten too. Functions that a signal
+ * interrupted stay if the handler has a stack of its own. Returns the depth. */
 __attribute__((noinline)) static int without_left(const struct stack *stack, uintptr_t frame)
 {
     int depth = DEEPEST;
@@ -68,7 +68,7 @@ __attribute__((noinline)) static void read_counters(struct open *open)
     open->counted = iolens_counted_begin(0, open->call.function, open->frame);
 }
 
-/* Returns true unless a timed call of the same function is further out than the place `at`. */
+/* Returns true unless a timed call of the same function encloses the one at the place `at`. */
 static bool is_outermost(const struct stack *stack, int at)
 {
     uintptr_t function = stack->open[at].call.function;
@@ -153,7 +153,7 @@ void __cyg_profile_func_exit(void *function, void *caller)
 }
 
 /* Ends the calls that this thread is in when recording ends, main among them: from the innermost outwards,
- * without those whose part of the stack has been given back. */
+ * except those whose part of the stack is in use again. */
 static void close_calls(void)
 {
     struct stack *stack = of_thread;
@@ -167,7 +167,7 @@ static void close_calls(void)
             end(stack, depth);
 }
 
-/* The calls that a child of fork is in began in its parent, by another clock. */
+/* A child of fork is inside calls that began in its parent, by another clock; they are not counted. */
 static void forget_all(void)
 {
     struct stack *stack = of_thread;

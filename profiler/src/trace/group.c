@@ -1,4 +1,4 @@
-/* One group of functions, named by TRACE_LIST. */
+/* The library of one group of functions; the macro TRACE_LIST names the list. */
 #include "forward.h"
 
 #include <errno.h>

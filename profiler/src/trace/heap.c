@@ -1,5 +1,5 @@
-/* malloc and its kin. While the C library's own functions are looked for, which may need memory, a few bytes
- * are given from here, and never taken back. */
+/* Wraps malloc and its relatives. Looking up the C library's functions may itself need memory; until they are
+ * found, a few bytes come from a room in this file, and are never freed. */
 #include "forward.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool is_first(const void *memory)
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Ends a call that returned `memory`, to `caller`; NULL if it failed. */
+/* Ends a call from `caller` that returned `memory`; NULL if it failed. */
 static void leave(const struct traced_function *function, const struct traced_call *call, const void *memory,
                   size_t bytes, const void *caller)
 {
@@ -92,7 +92,7 @@ void *trace_realloc(void *memory, size_t size)
     if (traced)
         leave(&traced_realloc, &call, got, size, caller);
     if (!got && size > 0 && before >= 0)
-        iolens_heap_allocated(memory, before, caller); /* The old block is still in use. */
+        iolens_heap_allocated(memory, before, caller); /* realloc failed, so the old block is still in use. */
     return got;
 }
 

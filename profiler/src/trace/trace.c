@@ -16,8 +16,9 @@
 
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
-static __thread bool inside INITIAL_EXEC;     /* The thread is in a function of this group. */
-static __thread bool resolving INITIAL_EXEC;  /* The loader may call malloc. */
+static __thread bool inside INITIAL_EXEC; /* True while the thread is in a function of this group. */
+/* True while a function is looked up, because the loader may call malloc. */
+static __thread bool resolving INITIAL_EXEC;
 static __thread uintptr_t frame INITIAL_EXEC; /* Stack pointer at the call. */
 static unsigned forks;
 
@@ -123,7 +124,7 @@ static void *kept(struct traced_function *function, uintptr_t caller)
     return NULL;
 }
 
-/* The core is preloaded before HDF5 too, and tells several HDF5 libraries apart by their callers. */
+/* The core is preloaded before HDF5 too, and distinguishes several HDF5 libraries by their callers. */
 static bool is_of_core(const void *found)
 {
     Dl_info core, object;
@@ -156,8 +157,8 @@ void *trace_real(struct traced_function *function, const void *caller)
     return found;
 }
 
-/* Ends calls that longjmp or an exception left: their part of the stack, which grows downward, has been given
- * back. A signal handler may have a stack of its own. */
+/* Ends calls that longjmp or an exception left: their part of the stack, which grows downward, is in use
+ * again. Addresses on a signal handler's own stack cannot be compared in this way. */
 static bool was_left(uintptr_t now) { return now > frame && !iolens_on_signal_stack(); }
 
 /* Functions of OpenMP run parts of the program, whose calls count as the program's. Among known libraries
@@ -192,7 +193,7 @@ bool trace_enter(struct traced_function *function, struct traced_call *call)
     return true;
 }
 
-/* The call that a child of fork is in began in its parent, by another clock. */
+/* A child of fork is inside a call that began in its parent, by another clock; the call is not counted. */
 void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes)
 {
     double t1 = iolens_now();

@@ -11,7 +11,7 @@
 #include "registers.h"
 
 enum rule_kind {
-    RULE_SAME,         /* The caller has the same value. */
+    RULE_SAME,         /* The register has the same value in the caller. */
     RULE_UNDEFINED,    /* The value is unknown; for the return address this means that there is no caller. */
     RULE_OFFSET,       /* Saved at the frame's address + value. */
     RULE_VALUE_OFFSET, /* Equals the frame's address + value. */
@@ -23,13 +23,14 @@ enum rule_kind {
 struct rule {
     uint8_t kind, from;
     int32_t value;
-    const uint8_t *expression; /* Position after the entry's length. */
+    const uint8_t *expression; /* The expression in DWARF, from behind its length on. */
 };
 
 struct cfi_row {
     struct rule frame; /* Gives the frame's address (CFA): RULE_REGISTER or RULE_VALUE_EXPRESSION. */
     struct rule saved[REGISTER_COUNT];
-    bool signal_frame; /* The kernel made this frame: the function below was interrupted and made no call. */
+    /* True for a frame that the kernel made: its function was interrupted and made no call. */
+    bool signal_frame;
 };
 
 /* Finds the rules for an instruction; returns false if the object has none, or has an unknown form. */

@@ -8,7 +8,7 @@
 
 struct cursor {
     const uint8_t *at, *end;
-    bool bad; /* The data ended too early or had an unknown form. */
+    bool bad; /* True if the data ended too early or had an unknown form. */
 };
 
 /* Reads a little-endian number of `bytes` (at most 8), with a sign in the highest bit if `is_signed`. */

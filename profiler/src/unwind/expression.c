@@ -84,7 +84,7 @@ static void step(struct values *values, struct cursor *cursor, const struct regi
     uintptr_t word = 0;
     if (constant(values, cursor, code) || combine(values, code))
         return;
-    if (code >= 0x70 && code <= 0x8f) { /* breg0 … breg31 */
+    if (code >= 0x70 && code <= 0x8f) { /* These are the operations breg0 to breg31. */
         values->bad |= !register_known(registers, code - 0x70u);
         push(values, values->bad ? 0 : registers->value[code - 0x70] + (uintptr_t)cursor_sleb(cursor));
     } else if (code == 0x06) { /* deref */

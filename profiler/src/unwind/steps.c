@@ -12,9 +12,10 @@ static const uint8_t kept[KEPT] = {3, REGISTER_FRAME, 12, 13, 14, 15};
 
 struct step {
     uintptr_t address, object; /* Address of the instruction, and start of its object file. */
-    int32_t frame;             /* The caller's stack pointer is this far from the frame or stack pointer. */
-    bool by_frame;             /* Measured from the frame pointer, else from the stack pointer. */
-    bool outermost;            /* The function has no caller. */
+    /* Distance from the frame pointer or stack pointer to the caller's stack pointer. */
+    int32_t frame;
+    bool by_frame;  /* True if that distance is measured from the frame pointer. */
+    bool outermost; /* True if the function has no caller. */
     /* Distance of each saved register from the caller's stack pointer; 0: it was not saved. */
     int16_t saved[KEPT];
     unsigned gone; /* Value of unwind_objects_gone when the entry was made. */

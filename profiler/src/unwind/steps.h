@@ -23,7 +23,8 @@ void steps_prepare(void);
 struct steps *steps_of_handlers(void);
 
 enum step_result {
-    STEP_UNUSUAL, /* The rules have another form, or need an unknown register: nothing changed. */
+    /* The rules have a form that cannot be remembered, or need an unknown register; nothing was changed. */
+    STEP_UNUSUAL,
     STEP_TAKEN,
     STEP_OUTERMOST /* There is no caller. */
 };

@@ -13,7 +13,7 @@
 
 struct unwound {
     size_t count; /* Number of frames found. */
-    bool whole;   /* The outermost frame is the start of the process or thread. */
+    bool whole;   /* True if the outermost frame is the start of the process or thread. */
 };
 
 /* Prepares unwinding; called once, when the library is loaded. */

@@ -17,8 +17,8 @@ _SMALLEST_UNIT = 1 << 20
 
 
 def filled_stripes(sizes: np.ndarray, limits: Limits) -> np.ndarray:
-    """Returns how many stripes files of these `sizes` fill with `much_bytes` each, and with 1 MiB at least, which is
-    the smallest stripe that is advised.
+    """Returns how many stripes files of these `sizes` fill with `much_bytes` each, but at least 1 MiB, the smallest
+    stripe that is advised.
     """
     return np.asarray(sizes // max(_SMALLEST_UNIT, limits["much_bytes"]))
 
@@ -31,7 +31,7 @@ def fitting_unit(unit: int, size: float, count: int) -> int:
 
 
 def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
-    """Returns for each of these files how many aggregators can write it side by side; 0 if nothing tells.
+    """Returns for each of these files how many aggregators can write it side by side; 0 if the log does not tell.
 
     On Lustre this is the number of stripes that hold bytes of the file, because a second client on one stripe waits for
     its lock. If the log does not know the file's layout, it is one aggregator for each node. It never exceeds the

@@ -12,7 +12,7 @@ measurement.
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a rule saw.
+    """A fault that a rule found in a job.
 
     `gain` is the largest part of the run time (0 to 1) that the remedy can take away, None if nothing bounds it;
     `derivation` says how it was found. `remedy` is text to paste, `hints` the `key value` lines of a hints file in it.

@@ -23,7 +23,7 @@ TOO_SHORT = "Too short to judge"
 _NO_TRANSFER = "No module recorded a transfer."
 
 _LEAST = 0.001
-"""Smallest share of the run that is printed; a smaller share is given as "at most 0.1 %"."""
+"""Smallest share of the run that is printed; a smaller share is printed as "at most 0.1 %"."""
 
 _BOUNDS = {rule.id: rule.bounds for rule in RULES}
 """The kind of verdict that a rule leads to, by its id."""

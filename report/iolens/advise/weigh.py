@@ -81,7 +81,8 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
 
 def _most_of_io(job: Job, seen: Seen) -> float:
     """Returns the most seconds that a remedy of I/O can save: those that a replay without the I/O saves, or, in a log
-    without the events for it, the time in I/O."""
+    without the events for it, the time in I/O.
+    """
     bound = _replayed(job, seen)
     return (io_span_seconds(job) or 0.0) if bound is None else bound
 

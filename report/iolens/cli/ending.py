@@ -15,7 +15,8 @@ from iolens.foreign import printable
 
 _STANDARD_STREAMS = ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY))
 """The descriptors, and how /dev/null is opened in the place of a closed one: for the wrong direction, so that reading
-and writing fail as on a closed descriptor."""
+and writing fail as on a closed descriptor.
+"""
 
 
 class Heedless(io.FileIO):

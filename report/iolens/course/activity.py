@@ -71,7 +71,8 @@ _KINDS: Mapping[str, Kind] = {
     "logs": Kind(other="in"),
 }
 """The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same: nobody
-changes a job script for less than a tenth."""
+changes a job script for less than a tenth.
+"""
 
 _TEXTS = ("says", "slides", "because", "otherwise")
 

@@ -1,7 +1,7 @@
 """The places of the parts that are not Python: in a checkout, below a prefix, or in a wheel. Only this file knows
 them; `iolens.places` has those of the libraries.
 
-A checkout has build/lib, build/bin, storage/ost.yaml, slurm and course. Under a prefix, `make install` has
+A checkout has build/lib, build/bin, storage/ost.yaml, slurm and course. Below a prefix, `make install` creates
 lib/iolens/lib, lib/iolens/bin, share/iolens/{ost.yaml,slurm,course} and this package in the environment
 lib/iolens/venv. A wheel has lib, bin, share and the workloads' source in the package's own folder `parts`; `iolens
 workloads build` puts the built workloads into a folder of the user. A system's package has the same in /usr/lib/iolens,
@@ -78,7 +78,7 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
     """
     candidates = [Path(name)] if "/" in name else [folder / name for folder in folders or folders_of_programs()]
     for path in candidates:
-        # The method is_file raises inside folders that may not be entered.
+        # os.access is asked first, because is_file raises in folders that this user may not enter.
         if os.access(path, os.X_OK) and path.is_file():
             return path.absolute() if "/" in name else path.resolve()
     raise IolensError(_absent(name, [path.parent for path in candidates]))

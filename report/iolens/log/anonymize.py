@@ -1,7 +1,6 @@
-"""A log without the names of people, machines, programs and files, and with the same counters.
-
-Everything that is not known to be harmless is replaced or left out: modules with unknown records, private regions of
-JSON, keys of the region `job`, and lines of metadata do not get into the result unless they are named here.
+"""Makes a copy of a log without the names of people, machines, programs and files, and with the same counters.
+Everything that is not known to be harmless is replaced or left out: modules, private regions of JSON, keys of the
+region `job`, and lines of metadata are in the result only if this file names them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from iolens.log.rewrite import Contents, PrivateRegion, put_together, split_log
 from iolens.log.variable import VERSIONS
 
 _METADATA_KEPT = (b"lib_ver", b"h", b"partial")
-"""Version, MPI-IO hints for the log itself, and why the log is partial."""
+"""Keys that are copied: the version, MPI-IO hints for writing the log, and why the log is partial."""
 
 _MARK = b"anonymized=yes"
 _JOB_RECORD = 4096
@@ -42,7 +41,7 @@ class Anonymous:
 
 
 def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
-    """Returns a log that can be read, under pseudonyms made with `key`. Records of an unknown kind are left out."""
+    """Returns a readable log with pseudonyms that are made with `key`. Records of an unknown kind are left out."""
     old = split_log(log)
     fields = read_job(log)
     mounts = tuple(line.partition(b"\t")[2] for line in _job_lines(log, old.job)[1:])
@@ -106,8 +105,8 @@ def _numbers_of(log: Container) -> int:
 
 
 def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[bytes]) -> bytes:
-    """Returns the job region: numbers, metadata, command and mounts. Mounts without a recorded file are dropped if room
-    is short.
+    """Returns the job region: numbers, metadata, command and mounts. If there is not enough room, mounts without a
+    recorded file are left out.
     """
     count = _numbers_of(log)
     numbers = list(struct.unpack_from(f"{log.order}{count}q", data))
@@ -138,7 +137,7 @@ def _size_of(rows: list[bytes]) -> int:
 
 
 def _anonymous_mount(line: bytes, names: Pseudonyms) -> bytes:
-    """Returns the mount under a pseudonym; the file system's type stays, since reports depend on it."""
+    """Returns the mount with a pseudonym; the file system's type stays, since reports depend on it."""
     kind, _, point = line.partition(b"\t")
     return kind + b"\t" + names.path(point)
 
@@ -168,8 +167,8 @@ def _module(log: Container, region: Region, data: bytes, names: Pseudonyms) -> b
 
 
 def _fixed(log: Container, region: Region, data: bytes, names: Pseudonyms) -> bytes:
-    """Returns records of a fixed size: ids, also those of other records, and the numbers of a job, a pool or
-    an object.
+    """Returns records of a fixed size in which ids (also ids of other records) and numbers of a job, a pool or an
+    object are replaced.
     """
     layout = MODULES[region.name]
     records = np.frombuffer(data, dtype_of(layout, region.version, log.order)).copy()
@@ -214,7 +213,9 @@ def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[byte
 
 
 def _table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> bytes:
-    """Returns a table: record ids and texts are replaced, numbers and what its header calls words stay."""
+    """Returns a table: record ids and texts are replaced, numbers, and texts that its header declares as words,
+    stay.
+    """
     head, newline, body = chunk.partition(b"\n")
     header = json.loads(head)
     rows, at, parts = int(header["rows"]), 0, []
@@ -230,7 +231,7 @@ def _table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> by
 
 
 def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
-    """Returns the region `job`: harmless facts unchanged; hosts, programs and settings under pseudonyms."""
+    """Returns the region `job`: harmless facts unchanged; hosts, programs and settings replaced by pseudonyms."""
     hosts = [names.word(host.encode()).decode() for host in old.get("hosts", [])]
     new = {name: old[name] for name in _JOB_KEPT if name in old}
     if "programs" in old:
@@ -256,6 +257,8 @@ def program(name: str, names: Pseudonyms) -> str:
 
 
 def _setting(name: str, value: str, names: Pseudonyms) -> str:
-    """Returns the value of an environment variable; that of an identifier is a word, be it a number or not."""
+    """Returns the value of an environment variable; the value of an identifier is treated as a word even if it is a
+    number.
+    """
     raw = value.encode()
     return (names.word(raw) if name.upper().endswith("ID") and raw else names.text(raw)).decode()

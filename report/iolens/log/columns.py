@@ -1,4 +1,4 @@
-"""A private table: its header, and its columns, which are made when the first one is requested."""
+"""A private table: its header, and its columns, which are decoded when the first of them is requested."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ header.
 
 @dataclass(frozen=True)
 class Column:
-    """A column's type as it is stored, and in this machine's byte order; texts become Python's.
+    """A column's type as stored, and in this machine's byte order; stored texts become Python's strings.
 
     `kind` is that of its array, as numpy names it; `before`: the bytes of a row in the columns before it.
     """
@@ -49,7 +49,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Piece:
-    """The rows of a part as they were stored, column after column."""
+    """The rows of a part in their stored form, column after column."""
 
     rows: int
     body: memoryview

@@ -1,4 +1,4 @@
-"""A log file's header and its inflated regions: everything about the container, nothing about its contents.
+"""Reads a log file's header and inflates its regions; the meaning of their contents is the subject of other modules.
 
 Formats 3.0 to 3.41, either byte order, zlib, bzip2 or none. Offsets and lengths are bytes.
 """
@@ -26,20 +26,22 @@ MODULE_NAMES = (
     *("DXT_POSIX", "DXT_MPIIO", "MDHIM", "APXC", "APMPI", "HEATMAP", "DFS", "DAOS"),
 )
 _LATER_MODULES = ((4, (3, 20)), (6, (3, 41)))
-"""(position, format): logs of earlier formats lack the module at this position, and their later modules have a position
-that is one less.
+"""Modules that later formats inserted, as (position, format): in logs of earlier formats the module at this position is
+missing, and each later module has a position that is one less.
 """
 
 INFLATED_LIMIT = 4 << 30
 """Maximum size of an inflated region in bytes; a larger one counts as damaged."""
 
 INFLATED_LEAST, _INFLATED_RATIO = 64 << 20, 512
-"""Number of bytes to which a small region may inflate, or the multiple of its size. Heat maps of idle ranks, which
-compress best, stay below 300 times.
+"""Number of bytes to which a small region may inflate, or the multiple of its size. Heat maps of idle ranks compress
+best, and inflate to less than 300 times their size.
 """
 
 _MOST_BYTES = 1 << 48
-"""Maximum end of a region in bytes; a larger value means damage, and not a file that was cut short."""
+"""Maximum end of a region in bytes; a larger value means that the header is damaged, and not that the file was cut
+short.
+"""
 
 WINDOW = 1 << 16
 """Number of bytes that the inflater gets at once."""
@@ -86,8 +88,8 @@ class Container:
 
 
 def open_container(path: Path) -> Container:
-    """Reads a file and its header; raises LogError if it is not a log or its map makes no sense. ¶ For a truncated
-    file, each region is the part of it that is present.
+    """Reads a file and its header; raises LogError if it is not a log or its map is impossible. ¶ For a truncated file,
+    each region is the part of it that is present.
     """
     try:
         data = path.read_bytes()
@@ -165,7 +167,9 @@ def _module_name(number: int) -> str:
 
 
 def inflate(log: Container, region: Region) -> bytes:
-    """Returns a region's content: complete compressed streams are joined; of a truncated stream, the readable part."""
+    """Returns a region's content: complete compressed streams are joined; a truncated stream contributes its readable
+    part.
+    """
     return b"".join(inflated_pieces(log, region))
 
 
@@ -214,7 +218,7 @@ def streams(compression: str, stored: memoryview, together: bool = True) -> Iter
 def inflate_stream(compression: str, stored: memoryview, room: int) -> tuple[bytes, memoryview]:
     """Returns the first stream, inflated to at most `room` bytes, and the data that follows it."""
     if compression == "zlib" and len(stored) <= WINDOW:
-        # Most streams of small logs end within one window, so nothing has to be joined for them.
+        # Most streams of small logs end within one window, so that no pieces have to be joined.
         inflater = zlib.decompressobj()
         content = inflater.decompress(stored, room)
         if inflater.eof:

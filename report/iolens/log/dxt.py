@@ -1,7 +1,7 @@
 """Traced accesses (DXT_POSIX, DXT_MPIIO), read piece by piece: ten million of them fit into half a gigabyte.
 
-A record is the file's id, its rank, a flag, the host's name, the numbers of writes and of reads, and then a segment for
-each access.
+A record is the file's id, its rank, a flag, the host's name, the numbers of writes and of reads, and then one segment
+for each access.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_dxt(log: Container, region: Region) -> Records:
 def _columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
     """Returns the fields of all pieces as arrays in this machine's byte order.
 
-    They grow in place: joining pieces in the end would take twice the memory.
+    The arrays grow in place, because joining pieces at the end would take twice the memory.
     """
     columns = {name: np.empty(0, layout[name].newbyteorder("=")) for name in layout.names or ()}
     rows = room = 0
@@ -87,8 +87,8 @@ def fields_of(region: Region) -> dict[str, str]:
 
 
 def _segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
-    """Yields the segments of all records in pieces; `heads` gets the heads of complete records. ¶ In a truncated file
-    the segments of an incomplete record come last.
+    """Yields the segments of all records in pieces; the heads of complete records are appended to `heads`. ¶ In a
+    truncated file the segments of an incomplete record come last.
     """
     shape, layout = struct.Struct(f"{log.order}Qqq64sqq"), _segment_type(log, region)
     data, left = b"", 0

@@ -1,7 +1,5 @@
-"""Record versions unknown to the reader: libdarshan-util reads them where PyPI's `darshan` is installed.
-
-It does so in a process of its own, `python -m iolens.log.fallback LOG MODULE`, because a damaged log may crash the
-process of that library.
+"""Reads record versions that this package does not know by libdarshan-util, if PyPI's `darshan` is installed. That
+library runs in a process of its own, `python -m iolens.log.fallback LOG MODULE`, because a damaged log may crash it.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ _BLOCKS = ("i", "f")
 
 def _columns(log: Container, region: Region, layout: np.dtype[np.void]) -> dict[str, Any]:
     """Returns the fields of a region's records, in this machine's byte order; `i` and `f` have a row for each counter,
-    whose values lie side by side. A large region is inflated twice, first to count its records, so that its content is
-    in memory once; a counter with the same value in all of its records takes no memory.
+    whose values lie side by side. A large region is inflated twice, the first time only to count its records, so that
+    its content is in memory only once. A counter with the same value in all records takes no memory.
     """
     known = [inflate(log, region)] if region.length <= _SMALL else None
     count, first = 0, np.zeros(1, layout)
@@ -119,7 +119,7 @@ def _records_of(
 
 
 def _without_equals(rows: np.ndarray, varies: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
-    """Returns the rows; a row that does not vary is one value, seen from all places."""
+    """Returns the rows; a row of equal values is stored as one value (by a stride of 0)."""
     count = rows.shape[1]
     same = values.astype(rows.dtype)
     return [row if own else np.broadcast_to(one, count) for row, own, one in zip(rows, varies, same, strict=True)]

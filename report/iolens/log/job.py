@@ -12,7 +12,7 @@ from iolens.lazy import pd
 from iolens.log.records import Records, tables_of
 
 EMULATED = "emulated"
-"""The storage of a job, and of a run in run.json, whose time was a model's."""
+"""The kind of storage, of a job or in a run's run.json, whose timing comes from a model."""
 
 
 _RING_GAPS = {
@@ -48,7 +48,7 @@ class Mount:
 class ModuleInfo:
     """A module of the log: record version, compressed size in bytes, whether its records are incomplete.
 
-    `unread` is the reason for having no frame, or empty; `note` is what a reader of the frame should know. `cut`: the
+    `unread` is the reason for having no frame, or empty; `note` is a remark for the readers of the frame. `cut`: the
     file ends before its records do.
     """
 
@@ -62,17 +62,17 @@ class ModuleInfo:
 
 
 _COARSE = 10.0
-"""Minimum run time for which a run time in whole seconds is accurate enough to divide by."""
+"""Minimum run time in seconds from which on a clock of whole seconds is accurate enough to compute shares."""
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
     """One job. Times are seconds: `start` and `end` since 1970, all others since `start`.
 
-    `frames` has a frame per module: `id` (record id, a key of `names`), `rank` (-1: all ranks) and Darshan's
-    counters; LUSTRE, DXT_POSIX, DXT_MPIIO and HEATMAP as the module `variable` describes. `private` has the
-    regions that only this profiler writes, by name: a frame or a dict. `records` and `tables` are the same as arrays.
-    `missing` says what is not there because the file was cut short, `regions` names all private regions of the file.
+    `frames` has a frame per module: `id` (record id, a key of `names`), `rank` (-1: all ranks) and Darshan's counters;
+    LUSTRE, DXT_POSIX, DXT_MPIIO and HEATMAP as the module `variable` describes. `private` has the regions that only
+    this profiler writes, by name: a frame or a dict. `records` and `tables` are the same as arrays. `missing` lists the
+    parts that are missing because the file was cut short, `regions` names all private regions of the file.
     """
 
     path: Path
@@ -124,7 +124,7 @@ class Job:
 
     @property
     def unfollowed(self) -> tuple[str, ...]:
-        """Returns the ways to move bytes that the program used and the profiler does not see, in sentences."""
+        """Returns sentences on the ways in which the program moved bytes that the profiler does not see."""
         table = self.tables.get("unfollowed", Records({}))
         said = [
             f"{call} was used on {int((counts > 0).sum())} rank(s); the log does not contain the bytes that it moved."
@@ -139,16 +139,16 @@ class Job:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Returns remarks about records that could or could not be read, and about the program's marks, in
-        sentences.
-        """
+        """Returns sentences about how records were read or why they could not be, and about the program's marks."""
         said = [(module.name, module.note) for module in self.modules if module.note]
         unread = [(module.name, f"{module.unread}.") for module in self.modules if module.unread]
         return (*(f"{name}: {text}" for name, text in [*said, *unread]), *map(str, self.info.get("remarks", ())))
 
     @property
     def coarse(self) -> bool:
-        """Returns whether the run time is known so badly, and is so short, that shares of it are rough."""
+        """Returns whether shares of the run time are rough, because the clock counts whole seconds and the run was
+        short.
+        """
         return self.whole_seconds and self.run_time < _COARSE
 
     @property
@@ -160,8 +160,8 @@ class Job:
 
     @property
     def storage(self) -> str | None:
-        """Returns the kind of storage that was announced to the job's processes, such as "emulated"; None if there was
-        no such announcement.
+        """Returns the kind of storage that an environment variable told the job's processes, such as "emulated"; None
+        if there was none.
         """
         return str(self.info["storage"]) if self.info.get("storage") else None
 
@@ -172,7 +172,8 @@ class Job:
 
     @cached_property
     def programs(self) -> Mapping[str, tuple[int, ...]]:
-        """Returns the ranks of each program, in order of first ranks, if ranks ran different programs; else empty.
+        """Returns the ranks of each program if ranks ran different programs (programs in the order of their first
+        ranks); else empty.
 
         A rank whose program is unknown or not listed belongs to none of them.
         """

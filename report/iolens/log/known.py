@@ -1,6 +1,5 @@
-"""The parts of the private regions that pages rely on, checked once when a log is read.
-
-A region describes itself. A column or key that is not named here may be absent, and is looked up where it is used.
+"""The parts of the private regions that pages require; they are checked once, when a log is read. Regions describe
+themselves, so columns and keys that are not listed here may be absent; code that uses them tests for that.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ _CONTAINERS: dict[str, type] = {
     "begin": dict,
     "processor": dict,
 }
-"""The keys of the region `job` whose values are not single values."""
+"""The keys of the region `job` whose values are lists or objects."""
 
 
 def check_region(name: str, found: Columns | dict[str, Any]) -> None:

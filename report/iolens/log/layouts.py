@@ -1,6 +1,6 @@
 """The layout of a fixed-size record for each module and record version.
 
-A module's newest counters are declared in `counters`; an older version is declared by what it lacks. In a
+The module `counters` declares the newest version; an older version is declared here by the counters that it lacks. In a
 frame of an older log the missing counters are -1, as Darshan itself fills them in (0 for a record id).
 """
 

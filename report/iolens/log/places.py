@@ -1,4 +1,4 @@
-"""The places of records and of their texts in a readable region of a module with records of varying length."""
+"""Finds records and their texts in a region of a module whose records differ in length."""
 
 from __future__ import annotations
 

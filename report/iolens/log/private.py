@@ -88,7 +88,7 @@ def _entry_of(log: Container, region: dict[str, Any]) -> Entry:
 
 
 def inflated(log: Container, entry: Entry) -> tuple[bytes, ...]:
-    """Returns each contributing rank's part of a region; raises LogError if it does not inflate."""
+    """Returns the part of a region that each rank wrote, if it wrote any; raises LogError if it does not inflate."""
     with damage_in(log, f"its private region {entry.name}"):
         return tuple(streams("zlib", _stored(log, entry)))
 
@@ -109,7 +109,7 @@ def damage_in(log: Container, what: str) -> Iterator[None]:
 
 
 def document(parts: Sequence[bytes]) -> dict[str, Any]:
-    """Returns a region of kind `json`."""
+    """Returns the object in a region of kind `json`."""
     found = checked(json.loads(parts[0])) if parts else {}
     if not isinstance(found, dict):
         raise ValueError("a json region is not an object")

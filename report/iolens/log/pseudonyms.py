@@ -1,7 +1,6 @@
-"""Replace names by pseudonyms: the same name and key give the same pseudonym, which cannot be reversed without the key.
-
-A pseudonym is the beginning of HMAC-SHA256(key, name) in base 32 (RFC 4648): 60 bits, so that two of a million names
-have the same one with a probability below one in a million.
+"""Replaces names by pseudonyms: the same name and key give the same pseudonym, which cannot be reversed without the
+key. A pseudonym is the beginning of HMAC-SHA256(key, name) in base 32 (RFC 4648): 60 bits, so that the probability of
+two equal pseudonyms among a million names is below one in a million.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Pseudonyms:
         return int.from_bytes(self.digest(name)[:16], "big") % (below - 1) + 1
 
     def word(self, word: bytes) -> bytes:
-        """Returns one component of a path, a host, or any other word."""
+        """Returns the pseudonym of one component of a path, of a host, or of any other word."""
         found = self.hidden.get(word)
         if found is None:
             found = base64.b32encode(self.digest(b"word:" + word))[:_LETTERS].lower()
@@ -60,7 +59,7 @@ class Pseudonyms:
         return found
 
     def component(self, word: bytes) -> bytes:
-        """Returns a component of a path, with its extension where that is kept."""
+        """Returns the pseudonym of a component of a path; the extension stays if extensions are kept."""
         if word in (b"", b".", b"..", b"*"):
             return word
         stem, dot, end = word.rpartition(b".")
@@ -69,7 +68,9 @@ class Pseudonyms:
         return self.word(word)
 
     def path(self, path: bytes) -> bytes:
-        """Returns a path, or `path:name in it`; the separators stay, and the mount point where mounts are kept."""
+        """Returns a path, or `path:name in the file`, with each component replaced; the separators stay, and so does
+        the mount point if mounts are kept.
+        """
         if OWN_NAMES.fullmatch(path):
             return path
         kept = b""
@@ -79,12 +80,14 @@ class Pseudonyms:
         return kept + b"".join(part if i % 2 else self.component(part) for i, part in enumerate(parts))
 
     def text(self, text: bytes) -> bytes:
-        """Returns a hint's or setting's value: numbers and switches stay, other words are replaced."""
+        """Returns the value of a hint or setting in which numbers and switches stay, and other words are replaced."""
         parts = _SEPARATOR.split(text)
         return b"".join(part if i % 2 or self.is_plain(part) else self.component(part) for i, part in enumerate(parts))
 
     def is_plain(self, word: bytes) -> bool:
-        """Returns whether a word reveals nothing about anybody; the numbers of the job and the user do."""
+        """Returns whether a word reveals nothing about any person or site; the numbers of the job and of the user do
+        reveal something.
+        """
         return bool(PLAIN.fullmatch(word)) and word not in self.numbers
 
     def sentence(self, text: bytes) -> bytes:

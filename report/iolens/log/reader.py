@@ -33,7 +33,9 @@ _VARIABLE = {
 """Readers of the modules whose records differ in length."""
 
 ESSENCE = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS", "HEATMAP", "job", "process")
-"""The modules and private regions that tell who moved which bytes and when: enough for commands that read many logs."""
+"""The modules and private regions with the bytes and times of each rank and file, which are all that commands for many
+logs need.
+"""
 
 
 def read_log(path: Path | str, parts: Collection[str] = ()) -> Job:

@@ -23,7 +23,7 @@ def record_id(name: bytes) -> int:
 
 
 def _mixed(a: int, b: int, c: int) -> tuple[int, int, int]:
-    """Spreads the bits of three words to every other bit."""
+    """Mixes three words so that each bit of the result depends on all of their bits."""
     for first, second, third in _SHIFTS:
         a = (a - b - c ^ c >> first) & _WORD
         b = (b - c - a ^ a << second) & _WORD

@@ -1,4 +1,4 @@
-"""Records as arrays, a column by name, and as pandas frames on request: most questions need no frame."""
+"""Tables as arrays with a name for each column, and on request as pandas frames: most computations need no frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LazyRows:
-    """Rows of numbers that are computed when they are first asked for: `rows[3]`."""
+    """Rows of numbers, each of which is computed at its first use: `rows[3]`."""
 
     def __init__(self, compute: Callable[[int], np.ndarray]) -> None:
         self.compute = compute
@@ -27,12 +27,11 @@ class LazyRows:
 
 
 class Records:
-    """A table whose columns are arrays of one length: `records["POSIX_READS"]`; nobody changes them in place.
-
-    `single` are columns of their own, by name; `blocks` many of one type: their names, and an array with a row for
-    each, a list of rows, or LazyRows. Of a column in `coded` the values are places in a list of texts. `left_out` says
-    how many rows are not there for being small. `count` is the number of rows, where it is known without asking a
-    column.
+    """A table whose columns are arrays of one length: `records["POSIX_READS"]`. The arrays must not be changed in
+    place. `single` has single columns by name; each of `blocks` has many columns of one type: their names, and an array
+    with a row for each, a list of rows, or LazyRows. The values of a column in `coded` are positions in a list of
+    texts. `left_out` is the number of rows that are missing because they were small. `count` is the number of rows, if
+    it is known without reading a column.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class Records:
             return default
 
     def says(self, name: str, text: str, rows: slice = slice(None)) -> np.ndarray:
-        """Returns a mask of the rows (all, or the given ones) that have this text in a column."""
+        """Returns a mask: True for each row (of all, or of the given ones) that has this text in a column."""
         texts = self.coded.get(name)
         wanted = text if texts is None else texts.index(text) if text in texts else -1
         found: np.ndarray = self[name][rows] == wanted
@@ -108,7 +107,7 @@ class Records:
         return Records({name: self[name] for name in names})
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Returns the rows as Python values, in these columns or in all."""
+        """Returns each row as a tuple of Python values, with these columns or with all."""
         return zip(*(self[name].tolist() for name in names or self.names), strict=True)
 
     def frame(self) -> pd.DataFrame:
@@ -130,7 +129,9 @@ class Records:
 
 
 def _chosen(rows: np.ndarray | list[np.ndarray] | LazyRows, chosen: np.ndarray | slice) -> LazyRows:
-    """Returns the rows with some of their values. A large table may have a hundred columns, of which few are needed."""
+    """Returns the rows with only some of their values. A large table may have a hundred columns, of which few are
+    needed.
+    """
     return LazyRows(lambda place: rows[place][chosen])
 
 
@@ -151,7 +152,7 @@ def numbered(names: Iterable[str]) -> dict[str, int]:
 
 
 class Frames(Mapping[str, Any]):
-    """Tables by name, each of which becomes a frame when it is first requested; `tables` has them as they were read."""
+    """Frames by name, each of which is made when it is first requested; `tables` has the tables as they were read."""
 
     def __init__(self, tables: Mapping[str, Any]) -> None:
         self.tables = tables

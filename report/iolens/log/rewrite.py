@@ -76,7 +76,9 @@ def append(log: Container, data: bytearray, place: int, stored: bytes) -> None:
 
 
 def _map_place(log: Container, region: Region | None) -> int:
-    """Returns the position in the header of a module's offset and length; None stands for the region of names."""
+    """Returns the position in the header at which a module's offset and length are stored; None as the module means the
+    region of names.
+    """
     first = 32 if log.format >= WIDE else 24
     return first if region is None else first + 16 * (1 + slot_names(log.format).index(region.name))
 

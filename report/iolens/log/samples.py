@@ -1,4 +1,4 @@
-"""The samples of a log, of which no more are counted as running than the kernel's processor time allows."""
+"""The samples of a log, corrected so that no more of them count as running than the kernel's processor time allows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Modules whose records differ in length: LUSTRE layouts, heatmaps, and APMPI's with its header.
 
-A Python loop finds where the records begin; the numbers themselves are taken in bulk.
+A Python loop finds where the records begin; NumPy then reads all numbers at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Each metric is computed once per log, however many pages, tables and sentences ask for it."""
+"""Computes each metric once per log, no matter how many pages, tables and sentences use it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ S = TypeVar("S")
 
 
 def once_per_job(metric: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Keeps a metric's answers for as long as their job (or comparison) is in use; the other arguments must be
+    """Keeps a metric's results for as long as their job (or comparison) is in use; the other arguments must be
     hashable. A last argument equal to its default counts as not given.
 
     Every caller gets the same object: do not change it in place, make a new one (`frame.assign(…)`).

@@ -11,7 +11,7 @@ NOT_MEASURED = "imports"
 
 
 def draw(seed: int) -> list[Row]:
-    """Returns each fault at its two greatest strengths and without the fault, as often as REPETITIONS says.
+    """Returns each fault at its two greatest strengths and without the fault, REPETITIONS times.
 
     The group NAME.R holds repetition R of the fault NAME.
     """

@@ -1,4 +1,4 @@
-"""Draws the runs of the half that thresholds are chosen with: bundled C workloads, mostly ior, and `known.c`."""
+"""Draws the runs of the half with which thresholds are chosen: bundled C workloads, mostly ior, and `known.c`."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _sizes(chance: random.Random) -> list[Row]:
 
 
 def _shared(chance: random.Random) -> list[Row]:
-    """Returns shared files."""
+    """Returns runs with faults of shared files."""
     words, rate = _ior(chance, 4)
     rows = group(
         "shared-small-0",
@@ -205,7 +205,7 @@ def _shared(chance: random.Random) -> list[Row]:
 
 
 def _mpiio(chance: random.Random) -> list[Row]:
-    """Returns MPI-IO."""
+    """Returns runs with faults of MPI-IO."""
     words, rate = _ior(chance, 4)
     rows = group(
         "independent-0",
@@ -337,7 +337,7 @@ def _libraries(chance: random.Random) -> list[Row]:
 
 
 def _others(chance: random.Random) -> list[Row]:
-    """Returns other workloads."""
+    """Returns runs of the other workloads."""
     rows = group(
         "metadata-0",
         "metadata-storm",
@@ -380,13 +380,15 @@ def _others(chance: random.Random) -> list[Row]:
 
 
 def _known(chance: random.Random, ranks: int, seconds: float = 2.0) -> str:
-    """Returns the bytes of a rank of `known`, which take about these seconds, and the storage's rate."""
+    """Returns options for `known`: the bytes of a rank, which take about these seconds, and the storage's rate."""
     bytes_of_rank = chance.choice([9, 11, 16]) * 8 * MIB // ranks
     return f"{bytes_of_rank} rate={bytes_of_rank / chance.uniform(0.8, 1.2) / seconds:.0f}"
 
 
 def _amount(cost: str, strength: float) -> float:
-    """Returns the share of accesses that go back, or the seeks for each read, whose strength is their cost."""
+    """Returns the share of accesses that go back, or the number of seeks for each read, that costs as much time as the
+    strength says.
+    """
     return min(1.0, 1000 * strength) if cost == "seek" else strength
 
 
@@ -496,7 +498,7 @@ def _in_part(chance: random.Random) -> list[Row]:
 
 
 def _storms(chance: random.Random) -> list[Row]:
-    """Returns searches for files that do not exist, and healthy starts of Python."""
+    """Returns runs that search for files that do not exist, and healthy starts of Python."""
     bytes_of_rank, rate = _known(chance, 4).split()
     rows = group(
         "search-0",

@@ -35,7 +35,7 @@ def draw(seed: int) -> list[Row]:
 
 
 def _base(chance: random.Random, ranks: int, longest: float = 2.5, times: int = 1) -> tuple[int, str, str]:
-    """Returns bytes of a rank, the storage's rate and the program's other time, in words of its command."""
+    """Returns options of a command: the bytes of a rank, the storage's rate, and the program's other time."""
     bytes_of_rank = times * chance.choice([10, 12, 14]) * 8 * MIB // ranks
     seconds = chance.uniform(1.2, longest)
     return (
@@ -163,7 +163,9 @@ def _sizes(chance: random.Random, n: int) -> list[Row]:
 
 
 def _calls(chance: random.Random, n: int) -> list[Row]:
-    """Returns calls that cost time and move nothing, or the same bytes: syncs, seeks, one place."""
+    """Returns runs whose calls cost time and move no bytes, or the same bytes again: syncs, seeks, accesses to one
+    place.
+    """
     ranks = chance.choice([2, 4, 6])
     _, rate, words = _base(chance, ranks)
     cost = chance.choice([0.02, 0.04])
@@ -207,7 +209,7 @@ def _calls(chance: random.Random, n: int) -> list[Row]:
 
 
 def _sharing(chance: random.Random, n: int) -> list[Row]:
-    """Returns shared files: small rows, too few stripes, stripes in which ranks meet."""
+    """Returns runs with shared files: small rows, too few stripes, stripes that several ranks write."""
     ranks = chance.choice([4, 6])
     _, rate, words = _base(chance, ranks)
     rows = group(
@@ -273,7 +275,7 @@ def _sharing(chance: random.Random, n: int) -> list[Row]:
 
 
 def _mpiio(chance: random.Random, n: int) -> list[Row]:
-    """Returns MPI-IO: independent small calls, collective ones that are not gathered, too few aggregators."""
+    """Returns runs with MPI-IO: independent small calls, collective calls without gathering, too few aggregators."""
     ranks = chance.choice([4, 5])
     _, rate, words = _base(chance, ranks)
     rows = group(
@@ -495,7 +497,9 @@ def _python(chance: random.Random, n: int) -> list[Row]:
 
 
 def _elsewhere(chance: random.Random, n: int) -> list[Row]:
-    """Returns runs whose time goes elsewhere than to I/O: sleeping, and healthy I/O of several shapes."""
+    """Returns runs that spend their time elsewhere than in I/O (they sleep), and healthy runs with I/O of several
+    kinds.
+    """
     rows = group(
         f"asleep-{n}",
         "",
@@ -570,7 +574,9 @@ def _waiting(chance: random.Random, n: int) -> list[Row]:
 
 
 def _searching(chance: random.Random, n: int) -> list[Row]:
-    """Returns start-ups that look for modules in many folders, and files with too many stripes for one rank."""
+    """Returns runs that search for modules in many folders at their start, and runs with too many stripes for one
+    rank's file.
+    """
     ranks = chance.choice([2, 3])
     plugins, mine = chance.choice([40, 60]), chance.choice([40, 48]) * MIB
     rows = group(

@@ -1,4 +1,4 @@
-"""Writes 36 MB as HDF5 datasets of as many bytes as the command line says, a hundred in a group."""
+"""Writes 36 MB as HDF5 datasets, a hundred in a group; the command line has the size of a dataset."""
 
 import sys
 

@@ -1,4 +1,6 @@
-"""Groups of runs with one fault at several strengths, the first of which is none: a healthy twin."""
+"""Groups of runs with one fault at several strengths; the first run has no fault and is the healthy twin of the
+others.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,9 @@ MIB = 1 << 20
 def group(
     name: str, expected: str, allowed: str, strengths: Sequence[float], ranks: int, make: Callable[[float], Row]
 ) -> list[Row]:
-    """Returns the runs of a fault: `make` says for a strength how the program runs.
-
-    `expected`: the rules any of which names the fault; `allowed`: those that may speak beside them, because what they
-    say is true of these runs by construction.
+    """Returns the runs of a fault: `make` returns the run for a strength. `expected`: the rules of which at least one
+    must report the fault; `allowed`: rules that may report something as well, because it is true of these runs by
+    construction.
     """
     known = {"expected": expected.split(), "allowed": allowed.split(), "group": name, "ranks": ranks}
     return [
@@ -25,5 +26,7 @@ def group(
 
 
 def storage(rate: float, **more: float | str) -> Row:
-    """Returns emulated storage whose targets move `rate` MB/s, so slow that the machine does not matter."""
+    """Returns emulated storage whose targets move `rate` MB/s, so slow that the speed of the machine does not
+    matter.
+    """
     return {"targets": 16, "ost_mb_per_s": rate, "dirty_per_target": "1M", "rpc_size": "1M", **more}

@@ -1,4 +1,4 @@
-"""Imports modules through several folders, as a large environment does, and then writes an array a rank.
+"""Imports modules through several folders, as in a large Python environment; then each rank writes an array.
 
 usage: python imports.py DIR [modules=N] [folders=N]      after: python imports.py DIR make=N folders=N
 """

@@ -1,6 +1,6 @@
-/* Programs of the half with which thresholds are chosen, for faults that the bundled workloads cannot have in
-   part: `mpirun -np N known NAME DIR [KEY=VALUE ...]`. A program prints the seconds between its first and
-   last barrier. */
+/* Programs of the half with which thresholds are chosen, for faults whose strength the bundled workloads
+   cannot vary: `mpirun -np N known NAME DIR [KEY=VALUE ...]`. A program prints the seconds between its first
+   and last barrier. */
 
 #include <fcntl.h>
 #include <mpi.h>
@@ -56,16 +56,16 @@ static void idle(double seconds)
     nanosleep(&left, NULL);
 }
 
-/* Counts on a core; how long that takes does not depend on the number of ranks, if each has a core. */
+/* Computes by counting; the time does not depend on the number of ranks if each has a core. */
 static void count_up(double millions)
 {
     for (volatile long i = 0; i < (long)(millions * 1e6); i++)
         ;
 }
 
-/* Own files in steps: a sync after each `sync` writes, `abreast` ranks at a time, `others` bytes of all ranks
-   but the first. The files lie in folders t0, t1 and so on, if `targets` says how many. With `beside`, rank 0
-   makes one more file, in a folder of that name. */
+/* Writes a file of each rank in steps: with a sync after each `sync` writes, by `abreast` ranks at a time,
+   and with `others` bytes on all ranks except the first. The files lie in folders t0, t1 and so on, if
+   `targets` says how many. With `beside`, rank 0 makes one more file, in a folder of that name. */
 static void steps(void)
 {
     char name[32] = "steps";
@@ -93,8 +93,8 @@ static void steps(void)
     }
 }
 
-/* Own input: `seeks` seeks before each read, and a share `back` of the reads far behind the others. A share
-   `checked` is read again at the end. */
+/* Reads an input of each rank: with `seeks` seeks before each read, and a share `back` of the reads far away
+ * from the others. A share `checked` is read again at the end. */
 static void probe(void)
 {
     size_t piece = (size_t)option("piece", 100000);
@@ -117,7 +117,7 @@ static void probe(void)
     close(file);
 }
 
-/* A journal that is opened anew for each `keep` of its records. */
+/* Writes a journal that is opened again after every `keep` records. */
 static void journal(void)
 {
     size_t piece = (size_t)option("piece", 200000);
@@ -132,7 +132,8 @@ static void journal(void)
     }
 }
 
-/* Own writes, each after `hold` seconds below a lock that `sharing` ranks have in common. */
+/* Writes a file of each rank; before each write the rank holds a lock, which `sharing` ranks share, for
+ * `hold` seconds. */
 static void locks(void)
 {
     int sharing = (int)option("sharing", 1);
@@ -166,7 +167,7 @@ static void *thread(void *none)
     return none;
 }
 
-/* `threads` threads of each rank, which hold one mutex for `hold` seconds in each of their turns. */
+/* Runs `threads` threads in each rank, which in turn hold one mutex for `hold` seconds. */
 static void convoy(void)
 {
     pthread_t made[MOST_THREADS];
@@ -185,7 +186,7 @@ static void *worker(void *none)
     return none;
 }
 
-/* Counting by `threads` threads of each rank. */
+/* Computes in `threads` threads of each rank. */
 static void crowd(void)
 {
     pthread_t made[MOST_THREADS];
@@ -197,7 +198,7 @@ static void crowd(void)
         pthread_join(made[i], NULL);
 }
 
-/* A search for `items` files in `folders` folders that do not have them, and own writes. */
+/* Searches for `items` files in `folders` folders that do not have them, and writes a file of each rank. */
 static void look(void)
 {
     struct stat found;
@@ -209,7 +210,7 @@ static void look(void)
     steps();
 }
 
-/* Inputs for `probe`. */
+/* Makes the inputs for `probe`. */
 static void make_input(void)
 {
     int file = opened("input", rank, O_CREAT | O_WRONLY);

@@ -1,4 +1,6 @@
-"""Writes an HDF5 dataset plane by plane, in chunks of as many planes as the command line says, with no chunk cache."""
+"""Writes an HDF5 dataset plane by plane, without a chunk cache; the command line has the number of planes in a
+chunk.
+"""
 
 import sys
 

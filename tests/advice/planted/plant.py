@@ -1,10 +1,10 @@
-"""Records the runs that a generator draws, and writes what was planted in each of them beside the log.
+"""Records the runs that a generator draws, and writes beside each log which fault was planted in its run.
 
 usage: python tests/advice/planted/plant.py SET [SEED] [WORKERS] [ONLY]      SET: thresholds, unseen or gains
 
 The logs go to logs/SET/NAME.darshan, and when all are done to logs/SET.tar.xz; the labels go to SET.jsonl. Runs that
 are there already are not repeated. The runs of a fault are recorded one after the other by one worker, so that a fault
-and its healthy twin meet the same machine.
+and its healthy twin run on the machine in the same state.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def record(work: Path, row: dict[str, Any], target: Path) -> dict[str, float]:
 
 
 def _rest(given: dict[str, Any]) -> list[str]:
-    """Returns the lines of the default configuration of emulated storage for the keys that are not given."""
+    """Returns the lines of the default configuration of emulated storage for all other keys."""
     text = (ROOT / "storage/ost.yaml").read_text()
     lines = [line.partition("#")[0].strip() for line in text.splitlines()]
     return [line for line in lines if line and line.partition(":")[0] not in given]

@@ -1,11 +1,11 @@
 /* A library for LD_PRELOAD, behind the profiler, that makes the storage below a folder slow on purpose: each
-   call on a file there sleeps as long as SLOW says. Sleeping does not depend on how busy the machine is, so a
-   fault planted this way has the same strength in every run.
+   call on a file there sleeps for the time that SLOW gives. Sleeping does not depend on how busy the machine
+   is, so that a fault planted in this way has the same strength in every run.
 
    SLOW is a list of KEY=VALUE, separated by commas: `write`, `read`, `open`, `stat`, `sync` and `seek` are
-   seconds for each call, `jump` is what a read or write costs that does not begin where the last one ended,
-   `rate` is bytes a second of one process, and `cold` that of bytes that move for the first time, if that is
-   another. `factor` multiplies all of these on the ranks from `from` to `to`, and in files whose path
+   seconds for each call, `jump` is the cost of a read or write that does not begin at the end of the previous
+   one, `rate` the bytes per second of one process, and `cold` the rate of bytes that move for the first time,
+   if it differs. `factor` multiplies all of these on the ranks from `from` to `to`, and in files whose path
    contains SLOW_IN. */
 
 #define _GNU_SOURCE

@@ -29,7 +29,7 @@ def lines() -> None:
 
 
 def pick() -> None:
-    """Reads pieces of an input, a share `mixed` of them in no order."""
+    """Reads pieces of an input, a share `mixed` of them in random order."""
     piece, count = int(option("piece")), int(option("bytes") / option("piece"))
     order = np.arange(count)
     some = int(count * option("mixed"))
@@ -63,7 +63,7 @@ def chunks() -> None:
 
 
 def filled() -> None:
-    """Writes a share `late` of the datasets of a file only after HDF5 has written fill values into them."""
+    """Writes the datasets of a file, a share `late` of them only after HDF5 has written fill values into them."""
     import h5py
 
     count, each = 16, int(option("bytes") / 16)
@@ -93,7 +93,9 @@ def objects() -> None:
 
 
 def slabs() -> None:
-    """Writes rows of all ranks in turn into one file by MPI-IO (mpi4py), together or each by itself."""
+    """Writes rows that belong to the ranks in turn into one file by MPI-IO (mpi4py), by collective or independent
+    calls.
+    """
     from mpi4py import MPI
 
     comm, piece = MPI.COMM_WORLD, int(option("piece"))
@@ -121,7 +123,7 @@ def saved() -> None:
 
 
 def plugins() -> None:
-    """Looks for plugins in `folders` folders of which the last has them, runs them, and writes an array (mpi4py)."""
+    """Searches `folders` folders for plugins, which are in the last one, runs them, and writes an array (mpi4py)."""
     from mpi4py import MPI
 
     folders = [f"{DIR}/plugins{number}/lib" for number in range(int(option("folders")))]

@@ -12,8 +12,9 @@ struct counters_state {
     uint64_t events; /* Values of the processor's events, in the order of the rows of `event`. */
     uint32_t event[EVENTS_MOST];
     struct set_reasons reasons;
-    uint64_t counted;              /* True if migrations have a counter of their own. */
-    char moved[PERF_REASON_BYTES]; /* Reason why the run's migrations are unknown if they have no counter. */
+    uint64_t counted; /* True if a perf counter counts the migrations. */
+    /* Why the number of migrations in the run is unknown; used if no perf counter counts them. */
+    char moved[PERF_REASON_BYTES];
     struct counts run;
     struct keyed regions; /* Rows of counter values by region: see region_counters.h. */
 };

@@ -85,8 +85,8 @@ static bool put_regions(struct buffer *rows, const struct counters_state *state,
     return !failed;
 }
 
-/* A value that is missing in one thread of a region is missing in the sum, with the reason of the first such
- * row. */
+/* If a value is missing in one thread of a region, the sum over its threads is missing too; its reason is
+ * that of the first row without a value. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct counters_state *state = table_state_known(TABLE_counters);
@@ -108,7 +108,7 @@ static int64_t weight(const void *row)
     return counted->region == REGION_RUN ? INT64_MAX : counted->value > 0 ? counted->value : 0;
 }
 
-/* Counted and uncounted values stay in separate rows. */
+/* Rows with a counted value and rows without one are merged separately. */
 static size_t rest(void *row)
 {
     struct row *merged = row;

@@ -23,7 +23,7 @@ struct entry {
     char name[];
 };
 
-/* proc_pid_sched: a line "se.nr_migrations : N" in every kernel with CONFIG_SCHED_DEBUG. */
+/* Reads /proc/PID/sched, which has a line "se.nr_migrations : N" in every kernel with CONFIG_SCHED_DEBUG. */
 static int64_t moves_in(const char *path)
 {
     char text[SCHED_BYTES];
@@ -59,8 +59,8 @@ static void read_threads(struct migrations *now)
         system_call(SYS_close, fd);
 }
 
-/* The list of threads, which the kernel makes at each opening, takes twice as long to read as the numbers
- * of one thread. */
+/* The list of threads takes twice as long to read as the numbers of one thread, because the kernel builds the
+ * list at each opening. */
 void migrations_read(struct migrations *now)
 {
     if (*spin_single_threaded)

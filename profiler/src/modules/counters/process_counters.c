@@ -13,7 +13,7 @@ static struct {
     bool live;
     pid_t pid;
     atomic_uint epoch;
-    bool chosen, off; /* `off`: regions are not counted. */
+    bool chosen, off; /* `off`: counters are not read at regions. */
     struct event_choice choice;
     struct counter_set set;
     struct set_reasons reasons;
@@ -26,13 +26,14 @@ static struct {
 
 unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
 
-/* Must be called after the events are chosen; then migrations have a counter, or a reason for having none. */
+/* Must be called after the events are chosen, because migrations get a counter then, or a reason for having
+   none. */
 static bool is_noted(const struct counters_state *state)
 {
     return state->counted || *state->reasons.of[SET_MIGRATIONS];
 }
 
-/* Stores the values in the spool, where a recovery finds them. */
+/* Stores the values in the spool, where `iolens recover` finds them. */
 static struct counters_state *noted_state(void)
 {
     struct counters_state *state = table_state(TABLE_counters);

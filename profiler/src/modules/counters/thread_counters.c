@@ -9,8 +9,9 @@
 #include "process_counters.h"
 
 struct thread_counters {
-    struct thread_counters *next; /* List of counters of threads that have ended, for reuse. */
-    bool ends;                    /* thread_ends has been called once. */
+    /* Next in the list of counters of ended threads, which later threads reuse. */
+    struct thread_counters *next;
+    bool ends; /* True after the first call of thread_ends. */
     struct counter_set set;
 };
 
@@ -19,7 +20,7 @@ static __thread struct thread_counters *of_thread;
 static struct {
     pthread_once_t once;
     pthread_key_t key;
-    bool has_key; /* The program may already have used up all keys. */
+    bool has_key; /* False if the program has used up all keys of thread-local data. */
     struct spin lock;
     struct thread_counters *free;
 } iolens_thread_counters = {.once = PTHREAD_ONCE_INIT};
@@ -77,8 +78,8 @@ static struct thread_counters *thread_counters(const struct event_choice *choice
     return of_thread;
 }
 
-/* The clock is read last at the start and first at the end, so that it includes as little as possible of the
- * reading. */
+/* The clock is read after the counters at the start and before them at the end, so that the time includes as
+ * little as possible of reading the counters. */
 void counters_begin(struct counts *now)
 {
     const struct event_choice *choice = counters_choice();

@@ -70,15 +70,17 @@ struct gpu_libraries {
 };
 
 static struct {
-    bool is_linked; /* True if the program is linked with a library, which therefore ends after this one. */
+    /* True if the program is linked with a library, which is then finalised after this one. */
+    bool is_linked;
     pid_t
         arranged; /* The process that asks before it ends; a child of fork inherits its parent's handlers. */
     pid_t asked;
     unsigned long long changes; /* Number of changes to the list of loaded libraries at the last look. */
-    unsigned loaded, ever;      /* One bit per library: loaded at the last look, and loaded at any look. */
+    /* One bit for each library: loaded when last checked, and loaded at any check. */
+    unsigned loaded, ever;
 } gpu_storage;
 
-/* Leaves the last look's result if no library came or went since. */
+/* Keeps the result of the last check if no library was loaded or unloaded since. */
 static int look_at(struct dl_phdr_info *info, size_t size, void *is_first)
 {
     (void)size;
@@ -162,7 +164,8 @@ static void ask_library(enum library_index which, struct gpu_library *library)
         library->answer = answer;
 }
 
-/* Asks each loaded library, if `in_time`, and notes the others that were loaded at some time. */
+/* Asks each loaded library for its counts if `in_time`. Of the others that were ever loaded, notes that they
+   ended before they could be asked. */
 static void settle(bool in_time)
 {
     iolens_busy = true;

@@ -86,7 +86,7 @@ void hdf5_before_dataset_close(struct call *c, hid_t object);
 void hdf5_on_nameless(const struct call *c, hid_t dataset);
 void hdf5_on_link(hid_t object);
 
-/* `object` stays known while something else holds it open. */
+/* The handle `object` stays known while another handle or object keeps it open. */
 void hdf5_on_dataset_close(const struct call *c, hid_t object);
 
 #endif

@@ -14,7 +14,7 @@ enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
 static struct library {
     void *place,
         *handle; /* `handle`: the object of which the library is a dependency; NULL for the first library. */
-    atomic_int known; /* 0: not examined; 1: usable; -1: not usable. */
+    atomic_int known; /* State of the library: 0 not examined; 1 usable; -1 not usable. */
     struct hdf5_calls calls;
 } libraries[LIBRARIES];
 static struct spin change = {ATOMIC_FLAG_INIT};
@@ -49,7 +49,7 @@ static int compare(struct dl_phdr_info *info, size_t size, void *context)
     return loaded->several;
 }
 
-/* Looks again only if the process has loaded a library since. */
+/* Searches again only if the process has loaded a library since the last search. */
 static bool several(void)
 {
     static _Atomic unsigned long long seen;

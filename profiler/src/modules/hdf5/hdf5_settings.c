@@ -52,7 +52,7 @@ static bool ranks_agree; /* True if all ranks of the job have these settings. */
 static __thread struct {
     hid_t list;
     const struct hdf5_calls
-        *owner; /* The library that made the list; another one may have the same number. */
+        *owner; /* The HDF5 library that made the list; a list of another library may have the same number. */
 } left_over;
 
 static int64_t newest_version(const struct hdf5_calls *hdf5)

@@ -34,7 +34,7 @@ enum {
 
 struct cause_counts {
     _Atomic int64_t own, others, ns;
-    _Atomic uint32_t node; /* The node plus 1; 0: not known. */
+    _Atomic uint32_t node; /* Number of the call-chain node plus 1; 0: not known. */
 };
 
 struct dataset_counts {

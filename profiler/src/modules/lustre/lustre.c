@@ -26,7 +26,7 @@ struct lustre_state {
     struct moved elsewhere;             /* Bytes whose stripe is unknown. */
 };
 
-/* The first pass only counts; the second pass, with arrays, fills them. */
+/* Arrays of the state while a layout is read: a first pass only counts, a second pass fills the arrays. */
 struct filling {
     int64_t components, targets, first_stripe_size;
     struct lustre_component *component;

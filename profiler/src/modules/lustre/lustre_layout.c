@@ -8,7 +8,7 @@ enum {
     MAGIC_COMPOSITE = 0x0BD60BD0,
     HEADER_V1 =
         32, /* magic, pattern, object id (16), stripe size, stripe count (16 bit), generation (16 bit) */
-    HEADER_V3 = 48, /* As above, and the pool's name. */
+    HEADER_V3 = 48, /* The same fields as in version 1, followed by the pool's name. */
     OBJECT = 24,    /* Object id (16 bytes), generation, index of the target. */
     COMPOSITE_HEADER = 32,
     COMPOSITE_ENTRY =

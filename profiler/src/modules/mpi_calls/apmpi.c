@@ -141,8 +141,8 @@ static bool apmpi_speaks(void) { return table_state_known(TABLE_mpi_sites) != NU
 /* If more ranks than rows are allowed (each counting as one operation), no rank writes a record. */
 static bool fits(int ranks) { return (int64_t)ranks * (TIMES / 3) <= tables_most_rows(false); }
 
-/* Rank 0 leads the region with the header, whether it made calls or not; if it has no room for the header,
- * no rank writes a record, because it could not be read. */
+/* Rank 0 leads the region with the header, whether it made calls or not; if it has no room for the header, no
+ * rank writes a record, because readers need the header. */
 static void apmpi_agree(const struct iolens_transport *transport)
 {
     struct record record;

@@ -15,12 +15,13 @@ struct event {
     int64_t bytes;
     int32_t peer;
     uint32_t thread, function;
-    _Atomic uint32_t whole; /* Written last, so that incomplete events can be detected. */
+    /* Written after all other members of the event, so that incomplete events can be detected. */
+    _Atomic uint32_t whole;
 };
 
 struct chunk {
     struct chunk *older;  /* The previous chunk; NULL in the first one. */
-    _Atomic int64_t used; /* May exceed the chunk's size. */
+    _Atomic int64_t used; /* Number of events requested from this chunk; may exceed the chunk's size. */
     struct event event[PER_CHUNK];
 };
 

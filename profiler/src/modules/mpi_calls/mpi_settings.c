@@ -114,7 +114,7 @@ static void count(int rank)
     buffer_free(&own);
 }
 
-/* Settings are compared before rank numbers are entered. */
+/* Compares whole rows; their rank numbers are entered later. */
 static bool has(const struct buffer *rows, const struct row *row)
 {
     const struct row *all = (const struct row *)rows->data;
@@ -133,8 +133,8 @@ static bool has_name(const struct buffer *rows, const struct row *row)
     return false;
 }
 
-/* Adds the settings of `own` that differ from `first`, and the names of those that it lacks; no more rows
- * than it has itself. */
+/* Adds the settings of `own` that differ from `first`, and the names of those that it lacks; at most as many
+ * rows as `own` has. */
 static void put_differences(const struct buffer *first, const struct buffer *own, struct buffer *rows)
 {
     const struct row *mine = (const struct row *)own->data, *theirs = (const struct row *)first->data;
@@ -158,7 +158,7 @@ static bool share_first(const struct iolens_transport *transport, const struct b
     uint64_t bytes = own->used;
     if (transport->bcast(&bytes, sizeof bytes, 0) != 0)
         return false;
-    if (bytes == 0) /* Rank 0 is not recorded. */
+    if (bytes == 0) /* Without rows from rank 0, that rank is not recorded. */
         return true;
     void *data = buffer_add(first, bytes);
     if (data && transport->rank == 0)

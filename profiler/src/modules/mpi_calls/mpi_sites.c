@@ -31,7 +31,7 @@ struct seen {
 /* The private memory of a thread. */
 struct own {
     const void *store; /* The table to which `seen` points; a child of fork has another table. */
-    double beat;       /* Time of the next update of the record's end. */
+    double beat;       /* Time at which the record's end is next updated. */
     double rare;       /* Time from which on a call has to do more than count; 0: every call does. */
     struct mpi_pending pending;
     void *seen; /* Array of SEEN entries; NULL until it is allocated. */

@@ -63,7 +63,8 @@ struct why_events {
     struct spin lock;
     struct chunk *first, *newest;
     int64_t kept, left_out;
-    struct event sum; /* Sum of short file system calls since the latest event; tag 0: there are none. */
+    /* Sum of the short file system calls since the latest event; its tag is 0 if there are none. */
+    struct event sum;
     uint64_t sum_file;
     struct gaps gaps;
     int64_t names;

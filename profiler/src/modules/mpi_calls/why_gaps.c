@@ -5,8 +5,8 @@
 #include "../../runtime/context.h"
 #include "../../system/system_call.h"
 
-/* A reading takes some microseconds, so that one per millisecond costs less than a percent. Shorter gaps
- * are not examined, and a reading is at most this much older than the gap. */
+/* A reading takes some microseconds, so that one per millisecond costs less than a percent. Gaps shorter than
+ * this are not examined, and the reading before a gap is at most this much older than the gap. */
 #define BETWEEN_READINGS 1e-3
 
 /* Shorter times without a core or with faults are not kept. */

@@ -7,7 +7,7 @@
 
 #include "../../system/usage.h"
 
-/* Times are seconds since this process started recording; 0: never. */
+/* State of the search. Times are seconds since this process started recording; 0: never. */
 struct gaps {
     double read; /* Time of the latest reading of the two values below. */
     struct usage usage;

@@ -53,7 +53,7 @@ static bool reserve(struct buffer *begins)
     return enough;
 }
 
-/* Collective. For each file that all ranks share, counts the calls that the ranks made and still have. */
+/* Collective. For each file that all ranks share, counts the calls that the ranks made and kept in memory. */
 static bool agree_counts(const struct iolens_transport *transport, bool at_hand, struct buffer *counts)
 {
     for (struct file *file = shared_first(MODULE_MPIIO); file; file = shared_next(file, MODULE_MPIIO)) {

@@ -1,4 +1,5 @@
-/* Parts of an object that have been fetched, to tell bytes that come again from new ones. */
+/* The parts of an object that have been fetched, by which bytes that are fetched again are distinguished from
+ * new ones. */
 #ifndef IOLENS_EXTENTS_H
 #define IOLENS_EXTENTS_H
 
@@ -14,8 +15,8 @@ struct extents {
     } of[MOST_EXTENTS];
 };
 
-/* Adds the bytes from `begin` up to `end`. Returns the number of bytes that were not there. A part for which
- * there is no room is not kept: its bytes are new each time. */
+/* Adds the bytes from `begin` up to `end`. Returns how many of these bytes were not in any part before. A
+ * part for which there is no room is not kept: its bytes are new each time. */
 int64_t extents_add(struct extents *extents, int64_t begin, int64_t end);
 
 #endif

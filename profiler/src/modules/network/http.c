@@ -26,7 +26,7 @@ enum {
 
 enum { WHOLE_CONTENT = 200, PARTIAL_CONTENT = 206, FIRST_ERROR = 400 };
 
-/* curl_header of header.h, and CURLH_HEADER. */
+/* The structure curl_header of header.h, and the origin CURLH_HEADER. */
 struct header {
     char *name, *value;
     size_t amount, index;
@@ -111,8 +111,8 @@ static uint64_t version_of(const struct http_transfer *transfer, const char *add
     return record_id(text, strlen(text));
 }
 
-/* Counts the bytes of an answer as new, as fetched again, or as of an unknown place. Those of another object
- * than the last one at this address are new. */
+/* Counts the bytes of an answer as new, as fetched again, or as bytes whose place is unknown. Those of
+ * another object than the last one at this address are new. */
 static void place(struct keyed_row *row, const struct http_transfer *transfer, const char *address,
                   int64_t code, int64_t received)
 {

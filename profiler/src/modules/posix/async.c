@@ -5,8 +5,8 @@
 
 __thread bool async_submitting;
 
-/* Returns the direction in which a request moves bytes, if it does. Vectors have their length in
- * aio_nbytes. */
+/* Returns the direction in which a request moves bytes, or none. A request with a vector has the vector's
+ * length in aio_nbytes. */
 static enum posix_direction direction_of(const struct iocb *control)
 {
     switch (control->aio_lio_opcode) {

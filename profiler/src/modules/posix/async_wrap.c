@@ -106,7 +106,7 @@ struct __kernel_timespec;
 
 #if defined(__x86_64__)
 
-/* Jumps to the real function for all system calls but these eight. A wrapper in C would have a frame, to
+/* Jumps to the real function for all system calls except these eight. A wrapper in C would have a frame, to
  * which a call that makes a thread or a process may not return. */
 enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, IO_URING_REGISTER = 427, OPENAT2 = 437 };
 

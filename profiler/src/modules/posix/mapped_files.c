@@ -109,7 +109,7 @@ static void read_process_first(struct mapped_counts *counts)
     spin_unlock(&counts->lock);
 }
 
-/* The call may fail, so it must not make the record of a file of which nothing was counted. */
+/* mmap may still fail, so no record is made here for a file that has none yet. */
 void mapped_before_mmap(struct call *c, const struct map_call *map)
 {
     if (map->flags & MAP_FIXED)
@@ -256,7 +256,7 @@ void mapped_on_mremap(const void *old, size_t old_bytes, const void *address, si
         finish(&m);
 }
 
-/* Returns the counts of the followed mapping at an address; NULL if there is none. */
+/* Returns the counts of the file whose followed mapping holds the address; NULL if there is none. */
 static struct mapped_counts *find(const void *address)
 {
     struct file *file = NULL;

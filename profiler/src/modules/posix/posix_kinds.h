@@ -29,7 +29,7 @@
 
 #define READ(offset, aligned)  posix_on_read(&c, fd, ret, offset, aligned)
 #define WROTE(offset, aligned) posix_on_write(&c, fd, ret, offset, aligned)
-/* After a failure the vector may not be readable. */
+/* If the call failed, the vector may not be readable. */
 #define ALIGNED_VECTOR  (ret >= 0 && posix_all_aligned(vector, count))
 #define ON_READ(...)    FN(__VA_ARGS__, READ(POSIX_AT_POSITION, posix_aligned(memory)))
 #define ON_PREAD(...)   FN(__VA_ARGS__, READ(offset, posix_aligned(memory)))
@@ -43,7 +43,7 @@
     FN(__VA_ARGS__,                                                                                          \
        WROTE(flags &RWF_APPEND &&ret >= 0 ? posix_begin_at_end(fd, ret) : offset, ALIGNED_VECTOR))
 
-/* The C library's own buffer is aligned. */
+/* The C library writes from its own buffer, which is aligned. */
 #define PRINTED                                                                                              \
     if (ret > 0)                                                                                             \
     WROTE(POSIX_AT_POSITION, true)
@@ -91,7 +91,7 @@
 #define ON_RENAMEAT2(...)                                                                                    \
     FN(__VA_ARGS__, if (ret == 0 && !(uflags & RENAME_EXCHANGE)) RENAMED(from_dir, to_dir))
 
-/* These calls have no counter in Darshan's record. */
+/* Calls of these kinds have no counter in Darshan's record. */
 #define PATH_COUNTED(dir, path, which)                                                                       \
     if (ret == 0)                                                                                            \
     extra_on_path(&c, dir, path, which)
@@ -117,7 +117,7 @@
 #define ON_COPY_FILE_RANGE(...) FN(__VA_ARGS__, (BOTH_PLACES, MOVED(c.target, EXTRA_copies)))
 #define ON_SPLICE(...)          FN(__VA_ARGS__, (BOTH_PLACES, MOVED(c.target, EXTRA_splices)))
 
-/* These calls are not recorded. */
+/* Calls of these kinds are not recorded. */
 #define ON_CLOSEFROM(...)
 #define ON_FGETXATTR(...)
 #define ON_GETXATTR(...)

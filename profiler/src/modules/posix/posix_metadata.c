@@ -103,7 +103,7 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
     if (!iolens_owns_memory())
         return;
     if (flags & O_DIRECT)
-        gpu_storage_look(); /* Transfers to a GPU need a descriptor opened in this way. */
+        gpu_storage_look(); /* The program opened a file with O_DIRECT, as transfers to a GPU require. */
     if (fd < 0) {
         failed_calls_add(c, FAILED_open, *errno_place());
         return;

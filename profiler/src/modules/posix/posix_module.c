@@ -60,7 +60,7 @@ static void posix_flush(const void *state)
     heat_flush(&((const struct posix_state *)state)->heat, HEATMAP_POSIX);
 }
 
-/* Copies list 0 (strides) or list 1 (sizes of reads and writes), as the shape numbers them. */
+/* Copies the frequent values of list 0 (strides) or list 1 (sizes of reads and writes) into the record. */
 static void posix_keep(const void *state, int list, struct kept_values *kept)
 {
     const struct posix_state *s = state;

@@ -151,7 +151,8 @@ __attribute__((always_inline)) static inline void on_transfer(const struct call 
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
         return;
-    if (__builtin_expect(open->asks, 0)) /* Asks the kernel before the lock is taken. */
+    /* The kernel is asked before the lock is taken, because the answer may take long. */
+    if (__builtin_expect(open->asks, 0))
         offset = asked_begin(open, fd, direction, offset, bytes);
     spin_lock(&s->lock);
     int64_t begin = begin_of(open, offset, bytes);

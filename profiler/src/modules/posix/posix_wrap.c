@@ -23,7 +23,7 @@
 #include "../../runtime/wrap_expand.h"
 
 /* These functions replace the real ones while the program is sampled. For regular files they add no stack
- * frame; for any other descriptor the signal is held back and the kernel is asked for the kind of file. */
+ * frame; for any other descriptor the signal is held back and the kernel is asked what kind of file it is. */
 #define HELD(ret_t, name, params, args, ends, learn)                                                         \
     static __typeof__(&name) sampled_##name;                                                                 \
     __attribute__((noinline)) static ret_t waiting_##name params                                             \

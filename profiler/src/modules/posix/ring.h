@@ -22,7 +22,8 @@ struct ring_request {
     int flags, mode;   /* Arguments of an open. */
     int32_t result;    /* Set at completion. */
     bool aligned, appends;
-    bool continues; /* This is a copy, because the request itself remains active. */
+    /* True if the kernel keeps this request active after a completion; this structure is a copy. */
+    bool continues;
     struct ring_request *next;
 };
 
@@ -42,13 +43,14 @@ struct ring {
     struct spin lock; /* Held while anything below is used, but never during a system call. */
     _Atomic int fd;   /* Descriptor of the ring; -1: none. */
     uint32_t flags, submissions, completions;
-    const char *memory, *requests; /* Read-only mappings: positions with completions, and requests. */
+    /* Read-only mappings of the ring: one with positions and completions, and one with requests. */
+    const char *memory, *requests;
     size_t bytes, request_bytes;
     const _Atomic uint32_t *head, *tail, *array, *completed; /* `array` is NULL if the ring has none. */
     const char *answers;
     uint32_t submitted, answered; /* Positions up to which submissions and completions were seen. */
     uint32_t calls;               /* Calls of the program on this ring that have not returned. */
-    uint32_t noted;               /* Requests that are seen but not yet in `pending`. */
+    uint32_t noted;               /* Number of requests that were seen but are not in `pending` yet. */
     struct ring_bucket {
         struct ring_request *first, *last;
     } pending[RING_BUCKETS];

@@ -26,7 +26,7 @@ struct ring_params {
 /* Bits of ring_params.flags; the last one is the lowest bit that Linux 6.18 gave to a feature that changes
  * the layout. */
 enum {
-    RING_POLLED = 1 << 1, /* A thread of the kernel takes submissions without a call. */
+    RING_POLLED = 1 << 1, /* A thread of the kernel takes requests from the ring without a system call. */
     RING_LARGE_REQUESTS = 1 << 10,
     RING_LARGE_COMPLETIONS = 1 << 11,
     RING_OWN_MEMORY = 1 << 14,
@@ -54,7 +54,9 @@ struct ring_submission {
     uint32_t length, call_flags;
     uint64_t key;
     uint16_t buffer, personality;
-    uint32_t other_file; /* Source of a splice; one more than the slot of a file that is opened or closed. */
+    /* Source file of a splice; or, for a file that is opened or closed in the ring's table, one more than the
+       slot. */
+    uint32_t other_file;
     uint64_t rest[2];
 };
 
@@ -63,7 +65,8 @@ _Static_assert(sizeof(struct ring_submission) == 64, "a request has 64 bytes");
 /* Bits of ring_submission.flags. */
 enum { RING_FIXED_FILE = 1 << 0, RING_CHOOSES_BUFFER = 1 << 5, RING_SKIPS_SUCCESS = 1 << 6 };
 
-#define RING_ANY_SLOT UINT32_MAX /* In other_file: the kernel chooses the slot and returns it. */
+/* Value of other_file with which the kernel chooses the slot and returns its number. */
+#define RING_ANY_SLOT UINT32_MAX
 
 struct ring_completion {
     uint64_t key;

@@ -171,7 +171,8 @@ static void begin_close(struct ring_request *request)
 static void begin_files_update(struct ring *ring, const struct ring_submission *asked)
 {
     int fd;
-    if (asked->length > ring->files.count) /* The kernel refuses such a request. */
+    /* The kernel refuses a request for more files than the table holds. */
+    if (asked->length > ring->files.count)
         return;
     for (uint32_t i = 0; (uint32_t)asked->offset != RING_ANY_SLOT && i < asked->length; i++)
         if (memory_copied(asked->address + i * sizeof fd, &fd, sizeof fd))
@@ -303,7 +304,7 @@ static void end_transfer(struct ring *ring, struct ring_request *request, const 
 
 static void end_statx(const struct ring_request *request, const struct call *c)
 {
-    enum { TYPE_BIT = 1, MODE_AT = 28 }; /* STATX_TYPE, and where struct statx has its stx_mode. */
+    enum { TYPE_BIT = 1, MODE_AT = 28 }; /* STATX_TYPE, and the offset of stx_mode in struct statx. */
     unsigned char found[MODE_AT + 2];
     uint32_t mask;
     uint16_t mode;

@@ -170,7 +170,8 @@ static struct ring_request *take_completed_locked(struct ring *ring)
         size_t index = ring->answered & (ring->completions - 1);
         memcpy(&answer, ring->answers + index * answer_bytes(ring->flags), sizeof answer);
         atomic_thread_fence(memory_order_acquire);
-        if (*ring->completed - ring->answered > ring->completions) { /* Overwritten meanwhile. */
+        /* Completions were overwritten before they could be read. */
+        if (*ring->completed - ring->answered > ring->completions) {
             ring_counts_add(RING_COUNT_missed, 1);
             continue;
         }
@@ -319,7 +320,8 @@ static void before(int fd, uint32_t most, const uint32_t *prepared, uint32_t cal
         bool alone = calls == 0 || ring->calls == 1;
         limit = polled || !alone || tail - head < most ? tail : head + most;
         limit = prepared ? *prepared : limit;
-        if (limit - head > ring->submissions) /* The kernel takes no more than the ring has room for. */
+        /* The kernel takes no more requests than the ring has room for. */
+        if (limit - head > ring->submissions)
             limit = head + ring->submissions;
     }
     spin_unlock(&ring->lock);
@@ -333,7 +335,8 @@ void rings_before(int fd, uint32_t submitted) { before(fd, submitted, NULL, 1); 
 
 void rings_before_library(const struct liburing *library, bool flushes)
 {
-    bool old = !(library->features & RING_WAIT_ARGUMENT); /* Waits with a limit submit a time-out request. */
+    /* On old kernels, a wait with a limit submits a time-out request of its own. */
+    bool old = !(library->features & RING_WAIT_ARGUMENT);
     before(library->fd, UINT32_MAX, flushes || old ? &library->submission.prepared : NULL, 1);
 }
 
@@ -436,7 +439,8 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
     const struct ring_file_update *update = argument;
     if (!ring)
         return;
-    before(fd, 0, NULL, 0); /* The requests that have completed used the files that the table had before. */
+    /* Requests that completed earlier used the files that the table had before this change. */
+    before(fd, 0, NULL, 0);
     switch (operation) {
     case RING_REGISTER_FILES:
         ring_files_resize(ring, count);
@@ -456,7 +460,8 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
     case RING_REGISTER_FILES_UPDATE2:
         ring_files_set(ring, update->first, (const int *)(uintptr_t)update->fds, update->files);
         return;
-    case RING_REGISTER_RESIZE: /* The mappings show the old rings, which are no longer used. */
+    /* After the resize the mappings show the old rings, which are no longer used. */
+    case RING_REGISTER_RESIZE:
         rings_leave(fd);
         unfollowed_add(UNFOLLOWED_io_uring);
         return;

@@ -16,8 +16,8 @@
 void rings_follow(int fd, const struct ring_params *params);
 void rings_follow_library(const struct liburing *library);
 
-/* Looks a last time, and unmaps the ring `fd`, so that the ring ends when the program closes it. Does
- * nothing for other descriptors. */
+/* Reads the completions of the ring `fd` for the last time, and unmaps it, so that the ring ends when the
+ * program closes it. Does nothing for other descriptors. */
 void rings_leave(int fd);
 void rings_leave_range(unsigned first, unsigned last);
 
@@ -36,7 +36,7 @@ void rings_before_library(const struct liburing *library, bool flushes);
 /* Called after a successful io_uring_register. */
 void rings_on_register(int fd, unsigned operation, const void *argument, unsigned count);
 
-/* Looks at all rings a last time. */
+/* Looks at all rings for the last time. */
 void rings_end(void);
 
 /* Forgets all rings in a child of fork, which has none of the mappings. */

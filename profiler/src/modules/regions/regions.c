@@ -18,14 +18,16 @@ const struct keyed_shape region_visits_shape = {.key_bytes = sizeof(struct regio
                                                 .most = MOST_ROWS};
 
 static __thread struct keyed_row *innermost;
-static __thread int64_t uncounted; /* Regions that were begun without room for them and have not ended yet. */
-static __thread int64_t of_parent; /* Regions that were begun in the parent before the fork. */
-static __thread bool end_is_known; /* thread_ends will be called when the thread ends. */
+/* Number of regions that were begun without room for them and have not ended yet. */
+static __thread int64_t uncounted;
+/* Number of regions that were begun in the parent before the fork and have not ended yet. */
+static __thread int64_t of_parent;
+static __thread bool end_is_known; /* True if thread_ends will be called when the thread ends. */
 
 static struct {
     pthread_once_t once;
     pthread_key_t key;
-    bool has_key; /* The program may already have used up all keys. */
+    bool has_key; /* False if the program has used up all keys of thread-local data. */
 } iolens_region_ends = {.once = PTHREAD_ONCE_INIT};
 
 static void leave(double now, bool ended)

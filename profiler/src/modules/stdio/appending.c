@@ -49,7 +49,8 @@ void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
-/* Another stream may have appended since, so the end of the file does not show where these bytes went. */
+/* Another stream may have appended since, so the present end of the file does not show where these bytes were
+ * written. */
 void appending_flushed(struct stream *stream, struct stdio_state *s)
 {
     off_t position = system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);

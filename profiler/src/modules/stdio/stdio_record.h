@@ -41,8 +41,10 @@ struct stdio_state {
     struct stdio_record record;
     struct spin lock;
     struct lustre_state *stripes; /* Stripes of the file; NULL if it has no layout. */
-    int64_t exit_end;             /* End of the file while the streams that are open at exit are flushed. */
-    dev_t exit_device; /* The file that has that end, which may be another than the one of this name. */
+    /* Predicted end of the file, while the streams that are open at exit are flushed one after another. */
+    int64_t exit_end;
+    /* The file whose end `exit_end` is; after a rename it may differ from the file that has this name now. */
+    dev_t exit_device;
     ino_t exit_inode;
     double last_end[3]; /* End of the latest read, write and metadata operation. */
     struct heat heat;

@@ -25,7 +25,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct stdio_stat
     io_watch_call(c, "STDIO", s->record.base.id, bytes);
 }
 
-enum { NOWHERE = 0 }; /* End offset of a transfer that does not change the highest offset. */
+enum { NOWHERE = 0 }; /* End offset that stands for a transfer which does not change the highest offset. */
 
 /* Asks the stream for its position, after a call that may have moved it by another amount than was
  * counted. */
@@ -69,7 +69,8 @@ static void on_transfer(const struct call *c, FILE *handle, enum stdio_int count
     spin_unlock(&s->lock);
 }
 
-/* Counts a call that moved no bytes. It moves no highest byte, wherever the stream stands. */
+/* Counts a call that moved no bytes. Such a call never changes the highest byte, wherever the stream stands.
+ */
 __attribute__((noinline)) static void on_nothing(const struct call *c, FILE *handle, enum stdio_int counter)
 {
     struct stream *stream = streams_find(handle);
@@ -173,7 +174,7 @@ __attribute__((noinline)) static void on_fewer_items(const struct call *c, FILE 
     stdio_on_drift(stream);
 }
 
-/* Both paths end in a call, so that the usual path needs no stack frame. */
+/* Both branches end in a call, so that the compiler needs no stack frame for the usual branch. */
 static inline void on_items(const struct call *c, FILE *stream, enum stdio_int counter, size_t size,
                             size_t asked, size_t done)
 {

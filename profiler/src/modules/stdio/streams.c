@@ -126,8 +126,8 @@ void streams_forget_states(void)
 }
 
 /* For a wide stream, __fpending counts characters. Their bytes lie between the position of the descriptor and
- * the position of the stream, which must not be waited for: another thread may be in a call with the stream.
- */
+ * that of the stream. The position of the stream is read without waiting for its lock, because another thread
+ * may be in a call with the stream. */
 static int64_t wide_held(FILE *handle, int64_t letters)
 {
     if (letters == 0 || ftrylockfile(handle) != 0)
@@ -197,7 +197,7 @@ bool streams_any_pending(void)
     return false;
 }
 
-/* Bytes that were written before belong to no record from now on. */
+/* Bytes that were written to the stream before belong to no record from now on. */
 static void forget_pending(struct stream *stream) { stream->pending = 0; }
 
 void streams_reset(void)

@@ -54,7 +54,7 @@ void streams_forget(FILE *handle);
 /* Returns the registry's entry for the stream's file in this process; NULL without memory. */
 struct file *streams_own(struct stream *stream);
 
-/* Returns false if another file is now known by the stream's descriptor, which means that the stream was
+/* Returns false if the stream's descriptor now belongs to another file, which means that the stream was
  * closed. */
 bool streams_has_descriptor(struct stream *stream);
 

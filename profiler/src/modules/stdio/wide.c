@@ -8,7 +8,8 @@
 #include "stdio_events.h"
 #include "streams.h"
 
-/* Returns the bytes of one character. One that the locale cannot encode counts as 1: ftell says so, too. */
+/* Returns the bytes of one character. A character that the locale cannot encode counts as one byte, as for
+ * ftell. */
 static int64_t letter_bytes(wint_t letter)
 {
     enum { ASCII = 0x80 };
@@ -66,7 +67,7 @@ void stdio_before_wide_print(struct call *c, FILE *handle)
         c->mark = info.st_size;
 }
 
-/* A pipe has no position: there the bytes are known only where every character is one byte. */
+/* A pipe has no position, so the bytes are known only in a locale in which every character is one byte. */
 void stdio_on_wide_print(const struct call *c, FILE *stream, int letters)
 {
     if (letters <= 0)

@@ -14,10 +14,11 @@
 
 static struct dxt_filter {
     bool on;
-    /* Smallest share of such accesses that a traced file must have, 0 to 1; negative: any. */
+    /* Smallest share of small or of unaligned accesses with which a file is traced, 0 to 1; negative: any
+       share. */
     double small, unaligned;
     size_t limit;       /* Bytes that traces may use. */
-    atomic_size_t left; /* Segments that are still free. */
+    atomic_size_t left; /* Number of segments that traces may still take. */
 } iolens_dxt;
 
 enum { MIB = 1024 * 1024, ANY = -1 };

@@ -28,7 +28,7 @@ struct heatmap_record {
     struct record_base base;
     double width;
     int64_t bins;
-    int64_t pointers[2]; /* Unused in a log. */
+    int64_t pointers[2]; /* Darshan's structure has pointers here; their values in a log mean nothing. */
 };
 
 _Static_assert(sizeof(struct heatmap_record) == 48, "Darshan's HEATMAP record begins with 48 bytes");

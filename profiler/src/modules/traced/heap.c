@@ -27,13 +27,13 @@ struct amounts {
  * of callers. */
 struct caller {
     struct amounts amounts;
-    uint64_t high; /* number of the high water */
+    uint64_t high; /* Number of the high water at which `high_bytes` is valid. */
 };
 
 struct heap_state {
-    struct keyed callers; /* keys are nodes */
+    struct keyed callers; /* Rows by caller; their keys are call-chain nodes. */
     struct amounts amounts;
-    uint64_t high; /* how often the heap has reached a new high-water mark */
+    uint64_t high; /* Number of times that the heap has reached a new high water. */
     int64_t not_followed;
     double high_time;
 };
@@ -116,7 +116,7 @@ static void add(const void *memory, int64_t bytes, const void *caller)
         return;
     const struct heap_block block = {(uintptr_t)memory, bytes, owner};
     spin_lock(&iolens_heap_lock);
-    take(state, memory); /* The block that was here was given back unseen. */
+    take(state, memory); /* The block that was at this address was freed by a call that was not seen. */
     if (owner && heap_blocks_add(&block)) {
         owner->amounts.calls++;
         owner->amounts.bytes += bytes;
@@ -146,8 +146,8 @@ static int64_t give_back(const void *memory)
     return bytes;
 }
 
-/* Blocks are followed while the program has switched recording off, too: else they would seem not to be
- * freed. */
+/* Blocks are followed while the program has switched recording off, too: otherwise they would seem never to
+ * be freed. */
 IOLENS_EXPORT int64_t iolens_heap_freed(const void *memory)
 {
     int64_t bytes = -1;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct heap_block {
-    uintptr_t address; /* 0: the entry is free */
+    uintptr_t address; /* Address of the block; 0: the entry is free. */
     int64_t bytes;
     void *owner; /* The row of the caller that allocated the block. */
 };

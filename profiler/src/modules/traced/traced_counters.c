@@ -1,9 +1,9 @@
-/* Counters of single calls of traced functions. They are read at a call's start and end, and what lies
- * between is added up by function and region.
+/* Counters of single calls of traced functions. The counters are read at a call's start and end,
+ * and the differences are added up by function and region.
  *
- * A thread keeps what it read at the start of each call that it is in. Calls that are left without an end, by
- * longjmp or in a forked child, are known by the stack: it has been given back where a later call begins
- * farther up. What cannot be told for certain is not counted. */
+ * A thread keeps the values that it read at the start of each unfinished call. A call may be left without an
+ * end, by longjmp or in a forked child. This shows when a later call begins farther up the stack, in memory
+ * that the earlier call would still use. Calls whose end is not certain are not counted. */
 #include "traced_counters.h"
 
 #include <signal.h>
@@ -31,7 +31,7 @@ const struct keyed_shape traced_sums_shape = {.key_bytes = sizeof(struct traced_
                                               .most = MOST_ROWS,
                                               .in_handlers = true};
 
-/* A call that has begun and not ended. */
+/* A call that has begun and not ended yet. */
 struct begun {
     uint64_t number;
     uintptr_t frame;
@@ -100,15 +100,16 @@ static bool is_throttled(const struct traced_key *key, struct traced_sums *sums)
     return sums->throttled;
 }
 
-/* A signal handler may have a stack of its own. */
+/* A signal handler may run on a stack of its own, whose addresses cannot be compared with those of the
+   thread's stack. */
 static bool on_signal_stack(void)
 {
     stack_t signals;
     return system_call(SYS_sigaltstack, NULL, &signals) == 0 && (signals.ss_flags & SS_ONSTACK);
 }
 
-/* Forgets calls whose part of the stack has been given back. If there is no room for one more, it also
- * forgets those at the same place of the stack: they may have been left too, or the new function may be
+/* Forgets calls whose part of the stack is in use again. If there is no room for one more call, also forgets
+ * calls at the same place of the stack: the program may have left them too, or the new function may be
  * inlined into them. */
 static void forget_left(const struct calls *calls, uintptr_t frame)
 {
@@ -154,7 +155,7 @@ static void grow(_Atomic int64_t *sum, int64_t by)
     atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
 }
 
-/* A counter that the program closed in between reads less than before. */
+/* The result is smaller than before if the program closed a counter in between. */
 static void add(struct traced_sums *sums, const struct counts *begin, const struct counts *end)
 {
     for (int i = 0; i < counters_number(); i++) {

@@ -59,7 +59,7 @@ static uint32_t number_of(const char *group, const char *function)
     return at + 1;
 }
 
-/* Stores the name in the spool, where a recovery finds it. */
+/* Stores the name in the spool, where `iolens recover` finds it. */
 static void note_name(struct state *state, uint64_t function)
 {
     struct keyed_row *row = keyed_find(&state->names, &NAMES, &function);
@@ -99,8 +99,8 @@ IOLENS_EXPORT double iolens_spent(void) { return iolens_spent_time; }
 
 IOLENS_EXPORT void iolens_spend(double before, double seconds) { iolens_spent_time = before + seconds; }
 
-/* Adds a call. `spent` is the time that the thread had spent in timed calls when this call began. The time
- * spent since then is that of calls within this one; the time of this call takes its place. */
+/* Adds a call. `spent` is the time that the thread had spent in timed calls when this call began. All that
+ * was added since then belongs to calls inside this one, and is replaced by the time of this call. */
 static void add(struct calls *calls, double seconds, double spent, bool outermost)
 {
     double within = iolens_spent_time - spent;

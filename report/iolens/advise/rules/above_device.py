@@ -1,4 +1,4 @@
-"""Faster than the device can be: the page cache was measured."""
+"""Transfers faster than any device: the run measured the page cache."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
 
 _FEW = 2
-"""Up to this number of ranks the algorithms do not differ."""
+"""Largest number of ranks for which all algorithms are the same."""
 
 _LARGE = 64 << 10
 """Minimum size of a contribution, in bytes, for which the algorithm for large messages is named first."""
@@ -23,7 +23,7 @@ Choice = tuple[str, str]
 
 @dataclass(frozen=True)
 class Operation:
-    """Names of an algorithm for small messages, and one for large ones, in each library."""
+    """The names that each library has for an algorithm for small messages and one for large messages."""
 
     openmpi: Choice
     mpich: Choice

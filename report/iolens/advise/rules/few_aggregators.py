@@ -39,7 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({say.size(float(lower['BYTES_WRITTEN'][rows].sum()))}, "
         f"{say.rate(float(lower['BYTES_WRITTEN'][rows].sum()), spent)})."
     )
-    # With few aggregators, ranks wait for the exchange as well as for the writes.
+    # If there are few aggregators, the other ranks wait for the exchange of data as well as for the writes.
     whole_time = max(spent, slowest_seconds(job, "MPI-IO", ids, ("WRITE",)))
     bound = (
         f"It assumes {wants} aggregators instead of {has} for the same writes: 1 − {has}/{wants} of the time in MPI-IO."

@@ -30,14 +30,14 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     if hdf5_fill_values.check(job, limits) or hdf5_chunks.check(
         job, limits
-    ):  # The accesses of these libraries go back by themselves.
+    ):  # These libraries access files out of order by themselves.
         table = table.where(of_kind(job, table, hdf5=False))
     said, spent = [], 0.0
     for kind, counter in (("READ", "BYTES_READ"), ("WRITE", "BYTES_WRITTEN")):
         calls, size = table[f"{kind}S"], table[f"MAX_BYTE_{counter.removeprefix('BYTES_')}"] + 1
-        back = calls - table[f"SEQ_{kind}S"] - table["ranks"]  # The first access of a rank has no order.
+        back = calls - table[f"SEQ_{kind}S"] - table["ranks"]  # The first access of a rank has no previous one.
         chosen = (back > limits["random_share"] * calls) & (table[counter] < limits["large_transfer"] * calls)
-        chosen &= size > limits["small_transfer"]  # A smaller file counts as a single place.
+        chosen &= size > limits["small_transfer"]  # A file that is not larger than this counts as a single place.
         if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]):
             continue
         ids = table["id"][chosen]

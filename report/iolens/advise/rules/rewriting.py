@@ -25,7 +25,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if table is None:
         return None
     written = table["BYTES_WRITTEN"].copy()
-    if pair is not None:  # Another rule reports the bytes that MPI-IO writes beyond the program's own.
+    if pair is not None:  # Another rule reports bytes that MPI-IO writes in addition to the program's own.
         both = among(table["id"], pair[0]["id"])
         written[both] = np.minimum(written[both], pair[0]["BYTES_WRITTEN"])
     size = table["MAX_BYTE_WRITTEN"] + 1

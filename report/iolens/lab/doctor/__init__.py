@@ -1,1 +1,1 @@
-"""Find out which parts of the toolkit work on this machine, by looking and by trying."""
+"""Finds out which parts of the toolkit work on this machine, by checks and by trials."""

@@ -1,7 +1,6 @@
-"""Finds libraries about whose calls the profiler records more:
-
-HDF5, libcurl, cuFile and hipFile. No library is loaded here: the loader's list and the folders of LD_LIBRARY_PATH tell
-which exist. A program may bring its own, as Python packages do.
+"""Finds the libraries whose calls the profiler can record in detail: HDF5, libcurl, cuFile and hipFile. No library is
+loaded here: the loader's list and the folders of LD_LIBRARY_PATH tell which exist. A program may have its own copy of
+such a library, as Python packages do.
 """
 
 from __future__ import annotations

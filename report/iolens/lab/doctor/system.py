@@ -100,7 +100,7 @@ def tools() -> Iterator[CheckResult]:
 
 
 def _compiler() -> CheckResult:
-    """Checks the MPI's compiler command, which some machines have without the compiler that it calls."""
+    """Checks the MPI's compiler command, which on some machines exists without the compiler that it calls."""
     path = shutil.which("mpicc")
     if path is None:
         return CheckResult("mpicc", "not there", None, "for `iolens workloads build`")

@@ -1,4 +1,4 @@
-"""Runs a serial and a parallel program under the profiler, and checks that their logs agree with what they did."""
+"""Runs a serial and a parallel program under the profiler, and checks that their logs agree with their actions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE = 60.0
 
 
 def recording() -> Iterator[CheckResult]:
-    """Tries to record a Python program that writes a file, and that makes each kind of call once."""
+    """Tries to record a Python program that writes a file, and makes each kind of call once."""
     with tempfile.TemporaryDirectory() as name:
         words = [sys.executable, "-I", "-S", "-c", tried.PROGRAM, f"{name}/trial"]
         result, job = _judged("a program", name, words, {}, 1)

@@ -1,7 +1,7 @@
 """Run the phases of IO500 with the bundled `ior` and `metadata`, one after the other.
 
 A valid submission writes for 300 seconds in each writing phase. Here the amounts are fixed, so a small machine's caches
-may absorb them, and no outcome is valid as a submission.
+may hold all of the data, and no result is valid as a submission.
 """
 
 from __future__ import annotations

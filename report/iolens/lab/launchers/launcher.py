@@ -47,9 +47,9 @@ class Launcher:
     IolensError if there is none. `run(tasks)` runs them and yields each with its outcome as it ends, in any order. It
     takes a task from the iterator only just before starting it, because the files of a task are made when it is taken.
     If runs would disturb each other's timing, it takes one task at a time. If the caller abandons the iteration, tasks
-    under way are ended, unless `holds` says otherwise. `holds(folder)` returns True if the task of this folder was
-    handed over, by this sweep or an earlier one, and continues by itself (a batch job, known by a file that `run` left
-    in the folder). If `run` is given this task again, it waits for it instead of starting it. `elsewhere`: ranks run on
+    under way are ended, unless `holds` says otherwise. `holds(folder)` returns True if this sweep or an earlier one
+    submitted the task of this folder to a batch system, where it continues by itself (`run` left a file in the folder
+    that says so). If `run` is given this task again, it waits for it instead of starting it. `elsewhere`: ranks run on
     other machines than the sweep, which share files with it and no memory. `keys` are the keys of the launcher's own
     section in experiment.yaml, each with the kind of its value and a description. `nodes(options)` returns the number
     of nodes over which the ranks of a task are spread. `preview(tasks)` returns the commands that would be started, as

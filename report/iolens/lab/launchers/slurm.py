@@ -25,7 +25,7 @@ from iolens.lab.run.execute import Outcome
 from iolens.lab.say import say
 
 _JOB = "job.json"
-"""File in a run's folder with the job to which it was handed."""
+"""File in a run's folder that names the job to which the run was submitted."""
 
 _QUEUED = 4
 """Number of jobs that wait in the queue at a time: enough that the queue does not run empty, few enough that little
@@ -39,8 +39,7 @@ _GROWTH = 1.5
 """Growth of the time between checks while no job ends, because the controller of a cluster serves many users."""
 
 _SHARED = 10.0
-"""Maximum delay in seconds after which a file that one node wrote is visible on another node, on file systems that show
-files late.
+"""Seconds to wait for a file that another node wrote: some file systems show new files late.
 """
 
 _KEYS = {
@@ -67,7 +66,7 @@ _CAUSES = {
 
 @dataclass(frozen=True)
 class Handed:
-    """A task that was handed over: its job, the output of the job's script, and the time."""
+    """A task that was submitted: its job, the output of the job's script, and the time."""
 
     task: RunSpec
     job: int
@@ -100,8 +99,8 @@ def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, No
 
 
 def _refill(left: Iterator[Sequence[RunSpec]], under_way: list[Handed]) -> list[Handed]:
-    """Hands over more jobs, while fewer than wanted are in the queue, and adds each at once to those under way, so that
-    an interruption finds it there. Returns all that are under way.
+    """Submits more jobs while fewer than wanted are in the queue. Each is added to those under way at once, so that it
+    is known if the user interrupts the sweep. Returns all that are under way.
     """
     while len({handed.job for handed in under_way}) < _QUEUED and (batch := next(left, None)):
         known = {task.folder: _handed_before(task) for task in batch}
@@ -112,7 +111,7 @@ def _refill(left: Iterator[Sequence[RunSpec]], under_way: list[Handed]) -> list[
 
 
 def _submit(tasks: Sequence[RunSpec]) -> list[Handed]:
-    """Writes the job's script beside its first run, and hands it to Slurm; raises IolensError if Slurm refuses."""
+    """Writes the job's script beside its first run, and submits it to Slurm; raises IolensError if Slurm refuses."""
     for task in tasks:
         (task.folder / OUTCOME).unlink(missing_ok=True)
         write_task(_for_job(task))
@@ -131,8 +130,8 @@ def _submit(tasks: Sequence[RunSpec]) -> list[Handed]:
 
 
 def _for_job(task: RunSpec) -> RunSpec:
-    """Returns the task in the form that its job performs: it is ended when its own time is over, so that time remains
-    for the next task.
+    """Returns the task in the form that its job performs: the job ends the task when its own time is over, so that time
+    remains for the next task.
     """
     limit = task.setup.timeout or task.options.get("time", TIME)
     return replace(task, setup=task.setup._replace(timeout=limit))
@@ -223,7 +222,7 @@ def _starter(flavour: mpi.Flavour | None) -> str:
 
 
 def _holds(folder: Path) -> bool:
-    """Returns True for a run that was handed to a job and not yet taken back."""
+    """Returns True for a run that was submitted in a job and whose outcome has not been read yet."""
     return (folder / _JOB).exists()
 
 

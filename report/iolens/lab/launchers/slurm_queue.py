@@ -1,7 +1,7 @@
-"""Slurm's information about jobs: still present, or how each ended.
+"""Asks Slurm about jobs: which are still in the queue, and how the others ended.
 
-Nothing here needs accounting: `squeue` lists present jobs; about a job that has gone, `scontrol` tells for some minutes
-and `sacct` on sites that have it. A command that fails says nothing about a job.
+Nothing here needs accounting: `squeue` lists present jobs; `scontrol` describes a job for some minutes after its end,
+and `sacct` later, on sites that have it. If a command fails, nothing is assumed about the job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ _ENDED = frozenset(
     "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REVOKED TIMEOUT".split()
 )
 """States that a job does not leave (squeue(1), JOB STATE CODES). Preempted jobs that are put back are listed as
-REQUEUED or PENDING soon after."""
+REQUEUED or PENDING soon after.
+"""
 
 _GONE = "GONE"
 """State of a job that Slurm no longer knows."""

@@ -1,4 +1,4 @@
-"""A task as a file: a sweep passes a run to a batch job in it, and the job writes the outcome of the run."""
+"""The files by which a sweep passes a task to a batch job, and the job reports the outcome."""
 
 from __future__ import annotations
 

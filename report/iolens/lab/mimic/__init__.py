@@ -1,1 +1,3 @@
-"""A program of its own that makes the I/O calls of a traced run: trace → classes of ranks → loops → a C file."""
+"""Writes a mini-app, a program that makes the I/O calls of a traced run: trace → classes of ranks → loops → a C
+file.
+"""

@@ -76,9 +76,9 @@ NO_FILE = -1
 
 @dataclass(frozen=True, eq=False)
 class Calls:
-    """Calls, one per place of these arrays: rank, kind, number of the file (NO_FILE: none), offset and length (bytes;
-    for exchanges the root and the bytes), `detail` (number of the view, of the communicator, or of the opening; 1 for
-    a POSIX open without permissions), and begin and end (seconds of the job).
+    """Calls, one at each position of these arrays: rank, kind, number of the file (NO_FILE: none), offset and length
+    (bytes; for exchanges the root and the bytes), `detail` (number of the view, of the communicator, or of the opening;
+    1 for a POSIX open without permissions), and begin and end (seconds of the job).
     """
 
     rank: np.ndarray

@@ -1,4 +1,6 @@
-"""Tell which traced opens were duplicates of a descriptor, by the counters that only an open resets."""
+"""Finds the traced opens that were really duplicates of a descriptor, by counters of accesses: only an open resets the
+position with which they compare.
+"""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ _COLLECTIVES = {
     "Reduce_scatter": Kind.ALLREDUCE,
     "Reduce_scatter_block": Kind.ALLREDUCE,
 }
-"""The collective calls of the log, with the call that a mini-app makes in place of each, which moves as many bytes per
-rank.
+"""The collective calls of the log, each with the call that a mini-app makes in its place, with the same number of bytes
+per rank.
 """
 
 _NOT_NEEDED = {"Init", "Init_thread", "Finalize"}

@@ -265,7 +265,9 @@ def _calls_without_times(
     openings: Sequence[Opening],
     counters: Mapping[int, Mapping[str, int]],
 ) -> tuple[Calls, list[str]]:
-    """Returns the calls of MPI-IO of which the log has counts alone: sizes asked for and set, hints set later."""
+    """Returns the calls of MPI-IO for which the log has only counts: sizes that were asked for or set, and hints that
+    were set after the open.
+    """
     parts, notes = [calls_of(0)], []
     only_read = np.flatnonzero([opening.mode & _RDONLY for opening in openings])
     refusing = (calls.kind == Kind.MPI_OPEN) & np.isin(calls.detail, only_read)
@@ -296,9 +298,9 @@ def _calls_without_times(
 def _sizes(kind: Kind, mine: Calls, every: Calls, count: int) -> list[Calls]:
     """Returns `count` calls that ask for the size of a file, or set it, on one rank.
 
-    `mine` are the rank's calls on the file, `every` those of all ranks, which must set the same size. The calls are
-    placed after opens (after the last opens, if there are more of them, because a new file is empty). Further calls
-    that ask are placed after the first transfers, further calls that set before closes.
+    `mine` are the rank's calls on the file; `every` are those of all ranks, because all must set the same size. The
+    calls are placed after opens (after the last opens, if there are more of them, because a new file is empty). Further
+    calls that ask are placed after the first transfers, further calls that set before closes.
     """
     opens = np.flatnonzero(mine.kind == Kind.MPI_OPEN)
     moved = mine.kind >= Kind.MPI_WRITE

@@ -84,10 +84,10 @@ def pauses(group: Group, threshold: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Tokens:
-    """A program being folded, an array for each property of a token. Tokens with equal `shape` may replace each other;
-    `sums` is a weighted sum of the values, whose differences are equal if all values change in equal steps; `first`
-    is the row of the first call, `second` that of the next iteration of each enclosing loop (innermost first, -1:
-    none).
+    """A program while loops are being found in it; a token is a call or a loop, and each property of the tokens is an
+    array. Tokens with equal `shape` are interchangeable; `sums` is a weighted sum of the values, whose differences are
+    equal if all values change in equal steps; `first` is the row of the first call, `second` that of the next iteration
+    of each enclosing loop (innermost first, -1: none).
     """
 
     shape: np.ndarray
@@ -143,7 +143,7 @@ def _tokens_of(calls: Calls, group: Group, classes: np.ndarray) -> _Tokens:
 
 
 def _mix(words: np.ndarray) -> np.ndarray:
-    """Returns words each of whose bits depends on all bits of the given word (the finalizer of SplitMix64)."""
+    """Returns hashes of words: each bit depends on all bits of the given word (the finalizer of SplitMix64)."""
     words = (words + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

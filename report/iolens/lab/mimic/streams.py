@@ -1,4 +1,6 @@
-"""Calls on streams (stdio), which the log has as counts with the times of the first and the last."""
+"""Reads the calls on streams (stdio), for which the log has only counts and the times of the first and the last
+call.
+"""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def _files_of(job: Job) -> tuple[dict[int, int], list[str]]:
 
 def _later_spans(calls: Calls) -> Calls:
     """Returns one call for the time from each MPI-IO open to the close, for files with non-blocking transfers, because
-    the library carries these out at any time.
+    the library may carry out the transfers at any time in between.
     """
     later = np.isin(calls.kind, (Kind.MPI_WRITE_LATER, Kind.MPI_READ_LATER))
     mine = calls[np.isin(calls.file, calls.file[later])]

@@ -93,7 +93,8 @@ class Counted:
         return calls.changed(detail=np.where((calls.kind == Kind.OPEN) & mine, 1, calls.detail))
 
     def beside_mpi(self, counter: str) -> dict[tuple[int, int], int]:
-        """Returns a counter by file and rank without the calls that the MPI library makes, and will make again.
+        """Returns a counter by file and rank without the calls that the MPI library makes, because it makes them in the
+        mini-app too.
 
         Seeks in files of MPI-IO belong to the library. The library makes a stat in each open or none; for an unknown
         library, stats count as the library's if there are equally many for each open.

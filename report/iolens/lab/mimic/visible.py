@@ -1,4 +1,4 @@
-"""Offsets in a file as its view counts them."""
+"""Converts offsets in a file into offsets in its view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups and names of values that all readers of outputs share, so that values of different benchmarks stand
+"""Groups and names of values that all readers of outputs share, so that the same value of different benchmarks appears
 in one row.
 """
 

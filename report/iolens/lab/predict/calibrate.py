@@ -1,4 +1,4 @@
-"""Fit the model of storage to a file system with a few IOR runs, each of which shows one of its properties."""
+"""Fits the model of storage to a file system by a few IOR runs, each of which shows one property of the file system."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Run:
 
 def runs(size: int, stripe: int) -> tuple[Run, ...]:
     """Returns the runs; large ones write `size` bytes, stripes have `stripe` bytes. All runs flush before they end, so
-    that a client's memory is not mistaken for storage.
+    that data in a client's memory does not count as stored.
     """
     block, small = str(size), str(_SMALL)
     many = str(_SMALL * _OPERATIONS)

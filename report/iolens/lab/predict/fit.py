@@ -38,7 +38,7 @@ _DAMPING = 1e-3
 """Damping of the normal equations (Levenberg-Marquardt), relative to their diagonal."""
 
 _PULL = 0.01
-"""Weight that holds every parameter to its initial value, relative to the weight of a run. A parameter that no run
+"""Weight, relative to that of a run, of each parameter's distance from its initial value. A parameter that no run
 determines stays at its initial value.
 """
 
@@ -125,8 +125,9 @@ def _within(value: float) -> float:
 
 
 def _near(values: Mapping[str, float], distances: Distances) -> dict[str, float]:
-    """Returns initial values: each parameter in turn at the best of its SCALES. Slopes alone do not leave a region in
-    which another parameter bounds all times, for example if a link is assumed to be much faster than the targets.
+    """Returns initial values: each parameter in turn at the best of its SCALES. This is needed because a fit by slopes
+    cannot leave a region in which another parameter alone determines all times, for example if a link is assumed to be
+    much faster than the targets.
     """
     found = dict(values)
     for key in FITTED:

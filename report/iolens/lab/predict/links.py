@@ -1,4 +1,6 @@
-"""The dependence of the best setting on the machine: a run, replayed with links of 1 to 16 times a target's speed."""
+"""Shows how the best setting depends on the machine: replays a run with links that are 1 to 16 times as fast as a
+target.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +55,8 @@ class Links:
         return self.machines[first][0], self.machines[last][0]
 
     def words(self, place: int) -> str:
-        """Returns a sentence that tells for which machines this setting is the best; empty if it is slower on the
-        model's own machine.
+        """Returns a sentence on the machines for which this setting is the best; empty if it is slower on the model's
+        own machine.
         """
         limits = self.range_of(place)
         if limits is None:

@@ -13,7 +13,7 @@ from iolens.lab.storage.emulated import EMULATED
 from iolens.log import Job
 
 _FIRST_EFFECT = "lock_growth"
-"""Key of ost.yaml with which its effects begin."""
+"""First key of ost.yaml that is an effect; all later keys are effects too."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ from iolens.lab.predict.settings import Settings, predicted_layouts
 from iolens.lab.predict.steps import Played, play
 
 _ORDERS = 21
-"""Number of replays with different orders of ranks that arrive together, since chance decides the order."""
+"""Number of replays, each with another order of the ranks that arrive together, because on a real machine chance
+decides that order.
+"""
 
 
 @dataclass(frozen=True)

@@ -307,7 +307,7 @@ def _calls_of_rank(
 
 
 def _put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Access]]) -> list[Call]:
-    """Joins each call with the accesses that it made; an access outside all calls becomes a call of its own."""
+    """Joins each call with the accesses below it; an access outside all calls becomes a call of its own."""
     from dataclasses import replace
 
     begins = [call.start for call in tops]

@@ -1,4 +1,4 @@
-"""Decide which rank writes or reads which bytes in a collective call: ROMIO's two-phase method by the rules of its
+"""Decides which bytes each rank writes or reads in a collective call, by ROMIO's two-phase method and the rules of its
 drivers.
 
 `generic` is ADIOI_GEN_WriteStridedColl: the range of a call is divided evenly among the aggregators, and each part is

@@ -20,12 +20,12 @@ _TIMES = tuple(each.name for each in fields(Times))
 """Keys of a point that are not settings."""
 
 _TRUSTED = 0.25
-"""Maximum error of a replay at the recorded settings for which its predictions are trusted; the machine's own variation
-does not exceed it.
+"""Maximum error of a replay at the recorded settings for which its predictions are trusted; runs on the same machine
+vary by about as much.
 """
 
 _SIZES = ("stripe_count", "aggregators", "stripe_size", "cb_buffer_size")
-"""Settings in which a point with a lower value counts as smaller."""
+"""Settings by which points are ordered: a point with a lower value counts as smaller."""
 
 _NAME = "what-if.json"
 """Name of the file with these answers in a sweep's folder of results."""

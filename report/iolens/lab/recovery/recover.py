@@ -99,8 +99,8 @@ def remaining(job: Iterable[Spool]) -> list[Spool]:
 
 
 def state(spool: Spool | Unusable) -> State:
-    """Returns the state of a spool's process: whether it still runs as the program that wrote the spool. This can be
-    told only on its own node.
+    """Returns the state of a spool's process: whether it still runs as the program that wrote the spool. Only the
+    process's own node can determine this.
     """
     if isinstance(spool, Spool) and spool.replaced:
         return "ended"
@@ -150,7 +150,8 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     finished = next((Path(one.log) for one in job if not unfinished and one.log and Path(one.log).is_file()), None)
     log = finished or (_merge(job, folder, why) if job else None)
     if log is None:
-        # A merge fails if a process removes its spool meanwhile; the spools of the others still make a log.
+        # A merge fails if a process removes its spool in the meantime; the spools of the others are still enough for a
+        # log.
         vanished = len(remaining(job)) < len(job)
         return recover_job(job, folder, why) if vanished else None
     earlier = {Path(one.spool).parent for one in job if Path(one.spool).parent.name.endswith(_BESIDE)}
@@ -174,7 +175,8 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
 
 def _unfinished(job: Iterable[Spool]) -> list[Path]:
     """Returns the files in which the job was writing its log when it was killed. Each has the log's name and the number
-    of the process that began it."""
+    of the process that began it.
+    """
     names = {f"{one.log}.{one.job.partition('-')[0]}.iolens-partial" for one in job if one.log}
     return [path for path in map(Path, sorted(names)) if path.is_file()]
 

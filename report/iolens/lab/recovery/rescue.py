@@ -27,8 +27,8 @@ PERIOD = 0.1
 
 
 def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
-    """Makes logs of the processes that a run left behind, in this folder, and prints which of them have none and what
-    to do. Returns the logs, and True if there are processes without a log.
+    """Makes logs of the processes that a run left behind, in this folder, and prints a message about those that have
+    none, with the command that makes the log. Returns the logs, and True if there are processes without a log.
     """
     made, lacking = [], False
     for job in _remains(run):
@@ -49,7 +49,7 @@ def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
 
 def _remains(run: str) -> list[list[Spool]]:
     """Returns the jobs of a run that have spools. A launcher may return before its ranks are gone, so an MPI job is
-    waited for. A process without MPI is not waited for, because it may be meant to continue in the background.
+    waited for. Processes without MPI are not waited for, because the user may want them to continue in the background.
     """
     end = time.monotonic() + PATIENCE
     while True:

@@ -1,4 +1,4 @@
-"""The nodes of a job, as its batch system or a hostfile names them; without either, this machine."""
+"""Finds the nodes of a job, from its batch system or a hostfile; without either, this machine is the only node."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Allocation(NamedTuple):
         return sum(node.slots for node in self.nodes)
 
     def ranks(self, count: int) -> list[int]:
-        """Returns how many of `count` ranks each node gets: slots are filled node by node, and the remaining ranks are
-        dealt out in turn.
+        """Returns how many of `count` ranks each node gets: slots are filled node by node, and the remaining ranks go
+        to the nodes in turn.
         """
         placed: list[int] = []
         for node in self.nodes:

@@ -85,7 +85,7 @@ def take_apart(words: Sequence[str]) -> Command:
             index += 1
         if index < len(words):
             applications.append(index)
-        # An MPMD command holds further applications behind a lone colon.
+        # An MPMD command has further applications, each behind a `:`.
         index = words.index(":", index) + 1 if ":" in words[index:] else len(words)
     return Command(tuple(words), name, tuple(applications))
 

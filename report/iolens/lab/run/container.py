@@ -140,8 +140,8 @@ def examination(parts: Contained, binds: Sequence[str]) -> list[str]:
 
 
 def _unable(parts: Contained, inside: Inside, what: str) -> str | None:
-    """Returns the reason why the program itself cannot start in the container. This is only a warning, because a
-    program that the image's own script starts may find what it needs through that script.
+    """Returns the reason why the program itself cannot start in the container. This is only a warning, because the
+    image's own script may start the program with settings that make it work.
     """
     missing = missing_libraries(inside)
     if not missing:
@@ -169,8 +169,8 @@ def _own_user(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spool_folder(run: str, make: bool = False) -> Path:
-    """Returns the folder for a container's spools, where a recovery looks for them; open to any user of the container,
-    and within one that is this user's alone.
+    """Returns the folder for a container's spools, where a recovery looks for them; any user of the container may write
+    to it, and it lies in a folder that only this user may enter.
     """
     folder = default_folders()[0] / f"container-{run}"
     if make:

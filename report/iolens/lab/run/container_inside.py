@@ -1,4 +1,4 @@
-"""The contents of a container, found out by a shell that is started in it without any preloaded library."""
+"""Examines a container with a shell that is started in it without preloaded libraries."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 ANY = "any"
-"""Stands for a runtime that is to be recognised by its name in the command."""
+"""Value of --container for a runtime that is recognised by its name in the command."""
 
 RUNTIME_NAMES = ("apptainer", "singularity", "docker", "podman")
 

@@ -1,4 +1,6 @@
-"""The runtimes of containers: how each binds a file, sets a variable inside, and where its options end."""
+"""The runtimes of containers, and for each its options: how it binds a file and sets a variable inside, and where its
+options end.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,7 @@ def runtime_of(program: str) -> Runtime | None:
 @dataclass(frozen=True)
 class Started:
     """The parts of a command that starts a container: the words up to the subcommand, the subcommand's options, the
-    image, and the command inside, which is empty if the image's own command is to run.
+    image, and the command inside, which is empty if the image's own command runs.
     """
 
     runtime: Runtime

@@ -33,7 +33,8 @@ class Outcome(NamedTuple):
 
     `reason` says why it failed if its own output cannot tell, and `batch` holds facts of a batch system about its job.
     `machine` is the result of lab/run/machine.py for the launcher's host at the start, `load_after` the load average at
-    the end. `records_remain` is true if some processes have no log yet and their records remain; the user was told.
+    the end. `records_remain` is true if some processes have no log yet and their records remain; a message to the user
+    has said so.
     """
 
     command: tuple[str, ...]
@@ -167,8 +168,8 @@ def ending(status: int) -> str:
 
 
 def _perform(start: Callable[[], subprocess.Popen[bytes]], run: str, timeout: float | None) -> tuple[int, str | None]:
-    """Starts the process; returns its exit status, and a message if it had to be ended because its time was over. An
-    interruption is passed on, with time for a launcher to end its ranks before its files go.
+    """Starts the process; returns its exit status, and a message if it was ended because its time was over. An
+    interruption is passed on, and a launcher gets time to end its ranks before its files are removed.
     """
     process = None
     try:
@@ -204,7 +205,8 @@ def _interrupted_later() -> Iterator[None]:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Turns signals that would end this process into KeyboardInterrupt with their number, so that the command is ended
-    in good order and its log is made. A signal that the caller ignores, as nohup does, stays ignored."""
+    in good order and its log is made. A signal that the caller ignores, as nohup does, stays ignored.
+    """
 
     def interrupt(number: int, _: FrameType | None) -> None:
         raise KeyboardInterrupt(number)

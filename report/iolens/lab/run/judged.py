@@ -1,5 +1,5 @@
-"""Ask the profiler itself about settings before a job starts: only it knows which counters, rates and numbers it
-accepts, and otherwise each process would complain.
+"""Asks the profiler itself about settings before a job starts. Only the profiler knows which counters, rates and
+numbers it accepts, and without this check each process of the job would print a message.
 """
 
 from __future__ import annotations

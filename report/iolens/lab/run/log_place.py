@@ -1,4 +1,6 @@
-"""The place in which `iolens run` leaves the log: the requested folder, or the one in the profiler's variables."""
+"""Determines where `iolens run` puts the log: in the requested folder, or the one that the profiler's variables
+name.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ class LogPlace(NamedTuple):
 
     @contextmanager
     def made(self) -> Iterator[None]:
-        """Makes the folder if it is missing, or raises `UsageError`. If a later step is refused, the new folder is
-        removed again unless something is in it.
+        """Makes the folder if it is missing, or raises `UsageError`. If a later step fails, the new folder is removed
+        again unless it has contents.
         """
         missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
         try:
@@ -72,8 +74,9 @@ def _make(folder: Path, asked: str) -> None:
 
 
 def name_logs(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
-    """Returns the logs, of which a single one has the name that was asked for. Of several logs, that of the process
-    that started the others has it as a second name."""
+    """Returns the logs, after giving one the requested name: a single log is renamed; of several logs, that of the
+    process that started the others gets the name in addition to its own.
+    """
     if name is None or not logs:
         return tuple(logs)
     if len(logs) == 1:

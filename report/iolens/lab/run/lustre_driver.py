@@ -28,7 +28,7 @@ OF_THE_DRIVER = b"ADIOI_LUSTRE_WriteStridedColl"
 INTEL_MPI = CHECKOUT / ".venv" / "impi"
 
 _RECOGNISE = {"I_MPI_EXTRA_FILESYSTEM": "1"}
-"""Makes Intel MPI detect the file system; other libraries always do."""
+"""Variable that makes Intel MPI detect the file system, as other libraries always do."""
 
 _REPLACED = ("mpirun", "mpiexec", "mpiexec.hydra")
 """Launchers that Intel MPI's launcher replaces. Intel's script mpirun needs the folder on PATH, its mpiexec.hydra does
@@ -58,8 +58,8 @@ def _libraries_of(program: Path) -> list[Path]:
 
 
 def holds_driver(library: Path) -> bool:
-    """Returns whether an MPI library was built with the driver: its functions are no symbols, but named in its
-    messages.
+    """Returns whether an MPI library was built with the driver. The driver's functions are not among the symbols, but
+    their names are in the library's messages.
     """
     try:
         with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

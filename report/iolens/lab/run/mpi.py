@@ -149,7 +149,8 @@ def version_of_launcher(launcher: str) -> int | None:
 
 def has_romio_of_5(launcher: str | None) -> bool:
     """Returns True if the ROMIO is that of Open MPI 5 or newer. The mpirun on PATH is asked if the launcher is unknown
-    or a batch system's."""
+    or a batch system's.
+    """
     version = version_of_launcher(launcher) if launcher else None
     return (version or version_of_launcher("mpirun") or 0) >= 5
 

@@ -40,10 +40,10 @@ _SETTINGS: Mapping[Need, Settings] = {
     ),
     "one node": Settings({}, {"OMPI_MCA_reachable": "weighted"}),
 }
-"""Variables by need. Single copy is the way in which ranks of one node send large messages; if the system forbids it,
-each send prints an error. `as root`: without these variables mpirun refuses to run as root, even for `--version`.
-`one node`: on a node with IPv4 and IPv6 addresses, each rank of Open MPI 5 prints that it cannot reach the others by
-TCP, which it does not need.
+"""Variables by need. `single copy`: ranks of one node copy large messages directly from each other's memory; if the
+system forbids that, each send prints an error. `as root`: without these variables mpirun refuses to run as root, even
+for `--version`. `one node`: on a node with IPv4 and IPv6 addresses, each rank of Open MPI 5 prints that it cannot reach
+the others by TCP, which it does not need.
 """
 
 

@@ -32,10 +32,10 @@ _READ_BY_THE_LOADER = frozenset(" :;$\t\n")
 
 
 class Setup(NamedTuple):
-    """The conditions of a command: the profiler, the folder of logs, the storage if it is known to lie below the
-    command's files, and variables for the application and the launcher. A command that takes longer than `timeout`
-    seconds is ended. `container` names the runtime that starts the command's container, or is "any"
-    (lab/run/container.py). With `apart`, ranks do not wait for each other to write one log.
+    """The conditions of a command: the profiler, the folder of logs, the storage on which the command's files lie, if
+    it is known, and variables for the application and the launcher. A command that takes longer than `timeout` seconds
+    is ended. `container` names the runtime that starts the command's container, or is "any" (lab/run/container.py).
+    With `apart`, ranks do not wait for each other to write one log.
     """
 
     profiler: str = "iolens"
@@ -130,8 +130,8 @@ def sanitizer_options() -> dict[str, str]:
     """Returns the variables for a program with a sanitizer; the user's own settings take precedence.
 
     AddressSanitizer ends a program at once if another library is loaded before it, unless an option says otherwise; it
-    works behind our library too. ThreadSanitizer would report what threads do in our libraries, and change the exit
-    code for it.
+    works behind our library too. ThreadSanitizer would report the accesses of threads in our libraries, and change the
+    exit code because of them.
     """
     known = Path(__file__).with_name("thread_sanitizer.txt")
     ours = {"ASAN_OPTIONS": "verify_asan_link_order=0", "TSAN_OPTIONS": f'suppressions="{known}"'}

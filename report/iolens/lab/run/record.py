@@ -1,4 +1,4 @@
-"""run.json: what is known about one run (report/RUN.md), and the key by which a finished run is recognised."""
+"""The record of a run, run.json (report/RUN.md), and the key by which a finished run is recognised."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The site's own Darshan in place of the profiler: the path of its library, and the way its logs get into a run's
-folder.
-"""
+"""Uses the site's own Darshan in place of the profiler: finds its library, and moves its logs into a run's folder."""
 
 from __future__ import annotations
 

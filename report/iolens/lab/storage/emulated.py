@@ -132,7 +132,7 @@ def _config_value(mount: Path, key: str) -> str:
 
 
 def _layout_file(mount: Path, path: Path) -> Path:
-    """Returns the place where the layout of an existing file or directory is kept."""
+    """Returns the path of the file that holds the layout of an existing file or directory."""
     return mount / _STATE / "layouts" / str(path.stat().st_ino)
 
 

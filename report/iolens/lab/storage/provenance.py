@@ -1,4 +1,4 @@
-"""The state of a real file system that a run's record keeps: the layout of its data, and the state of the targets."""
+"""The facts about a real file system in a run's record: the layout of its data, and the state of the targets."""
 
 from __future__ import annotations
 
@@ -42,5 +42,7 @@ def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _sample(folder: Path) -> Path:
-    """Returns the first data file of a job, whose layout all its files have; the folder if there is none."""
+    """Returns the first data file of a job, because all of its files have the same layout; the folder if there is
+    none.
+    """
     return min((path for path in folder.rglob("*") if path.is_file()), default=folder)

@@ -48,7 +48,9 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def full(error: OSError, folder: Path) -> Exception:
-    """Returns a sweep's own message for a full disk, and any other error unchanged."""
+    """Returns an error with a sweep's own message in place of one for a full disk; returns any other error
+    unchanged.
+    """
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return error
     return IolensError(
@@ -101,7 +103,7 @@ def _run_warm_up(sweep: Sweep, progress: Progress) -> None:
 
 def _run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """Performs more repetitions of points whose interval is wider than the experiment requests, while there is time. A
-    point with a failed run gets no more.
+    point with a failed run gets no more repetitions.
     """
     end = time.monotonic() + 60 * (sweep.experiment.until_minutes or math.inf)
     records: list[RunRecord] = []
@@ -116,7 +118,7 @@ def _run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def run_fresh(sweep: Sweep, progress: Progress, done: int) -> list[RunRecord]:
-    """Performs the missing confirming runs after `done` other runs; they take the same path as the runs of the
+    """Performs the missing confirming runs after `done` other runs; they are made in the same way as the runs of the
     matrix.
     """
     runs = confirming(sweep.experiment, sweep.folder) if sweep.total else []

@@ -1,1 +1,1 @@
-"""Find a good setting in a few runs: a model of the machine, fitted as runs come in, chooses the next one."""
+"""Finds a good setting in a few runs: a model of the machine, fitted again after each run, chooses the next one."""

@@ -1,10 +1,10 @@
 """The estimated bandwidth of every setting after some runs: machine models that fit the runs, and the part that no
 model explains.
 
-The logarithm of the bandwidth at a setting is the sum of a machine's value, a departure from it that neighbouring
-settings share, and noise. For each machine the departures are normally distributed, and runs condition them as in any
-Gaussian process (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, section 2.7). The machines are
-weighted by the likelihood of the runs.
+The logarithm of the bandwidth at a setting is the sum of the value by a machine's model, a departure from that value,
+which is similar for neighbouring settings, and noise. For each machine the departures are normally distributed, and
+runs condition them as in any Gaussian process (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006,
+section 2.7). The machines are weighted by the likelihood of the runs.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _OTHER_LEVEL = 0.3
 """Correlation of departures between two levels of an own factor."""
 
 _ANY_SCALE = 3.0
-"""Standard deviation of the logarithm of the bandwidth that all settings share; it is large because nothing is known of
-this bandwidth beforehand.
+"""Standard deviation of the logarithm of the bandwidth that all settings share; it is large because nothing is known
+about this bandwidth before the first run.
 """
 
 

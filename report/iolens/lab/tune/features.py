@@ -1,4 +1,4 @@
-"""The features of a setting that decide its bandwidth on any striped storage."""
+"""The features of a setting that determine its bandwidth on striped storage of any kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _USUAL_BUFFER = 16 * 2**20
 @dataclass(frozen=True)
 class Features:
     """A setting: `stripes` of `stripe_size` bytes, `writers` that move data at a time, each `buffer` bytes a round, and
-    the levels of the experiment's own factors by name."""
+    the levels of the experiment's own factors by name.
+    """
 
     stripes: int
     stripe_size: int

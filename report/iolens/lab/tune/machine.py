@@ -3,8 +3,8 @@
 The time to move one byte is the sum of: the time of the targets or of the writers' links, whichever is longer; work for
 each byte; work for each piece of a stripe; work for each round of the collective buffer; and, with more than one
 writer, locks that change hands for each byte and for each piece of a stripe. The runs must determine these parameters.
-Before the first run any values are possible: `draw` makes many machines, from those whose links never matter to those
-where only the links matter.
+Before the first run any values are possible: `draw` makes many machines, from machines whose links never limit the
+bandwidth to machines on which only the links do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ longer one.
 """
 
 _OWN_SPREAD = 0.8
-"""Standard deviation of the logarithm of the factor by which a level of an own factor changes a part."""
+"""Standard deviation of the logarithm of the factor by which a level of one of the experiment's own factors changes a
+part.
+"""
 
 _MACHINES = 4096
 _MOST_CELLS = 2_000_000

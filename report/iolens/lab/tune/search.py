@@ -1,5 +1,5 @@
-"""Choose the next setting: first the default, then the rule of thumb, with two sizes of stripes if the matrix has them,
-then the setting for which the model expects the highest bandwidth.
+"""Chooses the next setting: first the default, then the rule of thumb, with two sizes of stripes if the matrix has
+them, then the setting for which the model expects the highest bandwidth.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from iolens.metrics.comparison.settings import SETTINGS
 
 _SEED = 1
 _WORTH_A_RUN = 0.005
-"""Minimum expected gain over the best so far, as a share of it, for which another run is made."""
+"""Minimum expected gain for which another run is made, as a share of the best bandwidth so far."""
 
 _MOST_SETTINGS = 5000
 """Maximum number of settings, limited by the memory for the covariance of their departures."""

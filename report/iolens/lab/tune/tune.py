@@ -127,7 +127,8 @@ def _search(tuning: Tuning, progress: Progress) -> Tuning:
 
 def repetitions_due(tuning: Tuning) -> list[PointSpec]:
     """Returns the missing repetitions of the best setting and of the default if an earlier sweep repeated other
-    settings. A single run beside repeated ones would be left out of the comparison, because its scatter is unknown.
+    settings. A setting with a single run is left out of a comparison with repeated settings, because its scatter is
+    unknown.
     """
     missing = {spec.id: spec for spec in tuning.sweep.todo}
     runs = schedule(tuning.sweep.experiment)

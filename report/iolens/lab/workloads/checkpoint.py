@@ -13,8 +13,8 @@ _VALUE_BYTES = 4
 
 
 def _elsewhere(arguments: Sequence[str]) -> bool:
-    """Returns whether the size of the problem cannot be told from the arguments, because it stands in a file or follows
-    from `--mode`.
+    """Returns whether the arguments do not tell the size of the problem, because it is in a file or follows from
+    `--mode`.
     """
     named = {word.partition("=")[0] for word in arguments}
     return bool({"--config_file", "--mode"} & named) or not {"--nx", "--ny"} & named

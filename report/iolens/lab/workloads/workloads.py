@@ -21,7 +21,7 @@ WORKLOADS: dict[str, Workload] = {
     workload.program: workload
     for workload in (BTIO, IOR, CHECKPOINT, RESTART, COLLECTIVES, ALIGNMENT, METADATA, COUPLED)
 }
-"""Workloads by the name of the executable."""
+"""The workloads by the names of their executables."""
 
 
 def workload_of(program: str) -> Workload:

@@ -25,17 +25,16 @@ _RECORDED = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """`runs` has a row per run with the columns RECORDED, missing if nothing was recorded:
-
-    `group` is the setting or subject that it belongs to, `started` ISO 8601, memory and bytes in bytes, `hosts` names
-    in a tuple, `cached_before_read` a part of the data, 0 to 1, `pages_written` and `pages_read` the state of the page
-    cache, in the words of run.json. `groups`: the measured values of each group, in the order of their runs; `rate` is
-    True if these are rates (else times). `base` names the baseline of the ratios, with its absolute value; it is empty
-    without ratios. `left_out`: groups that are not compared, and why. `bounded`: groups whose bound is drawn. `joined`:
-    a setting with names for levels whose points a figure joins by lines; empty without one. `swept`: the runs of a
-    sweep, each in an empty folder of its own. `from_logs`: what was measured comes from the logs. `by_block`: ratios
-    compare runs of the same block (`paired`), or means of a sweep's points if False; None if each ratio has the spread
-    of its own two sides (`statistics`).
+    """`runs` has a row per run with the columns RECORDED; a value is missing if it was not recorded. `group` is the
+    setting or subject that the run belongs to, `started` a time in ISO 8601, `hosts` a tuple of names,
+    `cached_before_read` a part of the data from 0 to 1; memory and bytes are in bytes. `pages_written` and `pages_read`
+    are the state of the page cache, in the words of run.json. `groups`: the measured values of each group, in the order
+    of its runs; `rate` is True if these are rates (else times). `base` names the baseline of the ratios, with its
+    absolute value; it is empty without ratios. `left_out`: groups that are not compared, and why. `bounded`: groups
+    whose bound is drawn. `joined`: a setting whose levels are names although a figure joins its points by lines; empty
+    if there is none. `swept`: the runs of a sweep, each in an empty folder of its own. `from_logs`: the measured values
+    come from logs. `by_block`: ratios compare runs of the same block (`paired`), or means of a sweep's points if False;
+    None if each ratio uses the spread of its own two groups (`statistics`).
     """
 
     runs: pd.DataFrame

@@ -76,7 +76,7 @@ def _same_code(evidence: Evidence) -> Finding:
 
 
 def _reduction(evidence: Evidence) -> Finding:
-    """Checks whether the storage may have written less than it was given."""
+    """Checks whether the storage may have stored fewer bytes than it received, by compression or deduplication."""
     known = set(evidence.known("file_system"))
     kinds = {kind for each in known for kind in str(each).split(", ")}
     if kinds & set(_REDUCING):

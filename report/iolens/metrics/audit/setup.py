@@ -1,5 +1,5 @@
-"""Checks of how the runs were made: machine, load, order, caches, repetitions, and whether these are equal for all of
-them.
+"""Checks of how the runs were made: machine, load, order, caches, repetitions, and whether these are equal for all
+runs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Findi
 from iolens.metrics.comparison.settings import volume_text
 
 _BUSY = 0.5
-"""Load average per processor before a run above which other programs are taken to have been at work."""
+"""Load average per processor before a run; above it, other programs are assumed to have been running."""
 
 _ENOUGH = 3
 """Number of repetitions from which on an interval is useful."""
 
 HELD = 0.01
-"""Maximum share of the data that a node may hold in memory before it reads the data back, if the reads are to count as
+"""Maximum share of the data that a node may hold in memory before it reads the data back; up to it, reads count as
 reads from storage.
 """
 

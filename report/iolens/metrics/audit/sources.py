@@ -83,7 +83,8 @@ def _joined_names(comparison: Comparison) -> str:
 def of_latencies(
     runs: pd.DataFrame, settings: Sequence[str], timed: Collection[str], baseline: str, program: str
 ) -> Evidence:
-    """Returns the evidence of a sweep that measures latencies of variants; `timed` are the variants that have any.
+    """Returns the evidence of a sweep that measures latencies of variants; `timed` are the variants that have
+    latencies.
 
     Each run times every size many times; counts are numbers of runs.
     """
@@ -106,7 +107,7 @@ def of_latencies(
 
 
 def _recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Returns the runs of a sweep with the names that evidence has for their columns; missing values are None."""
+    """Returns the runs of a sweep under the column names of `Evidence.runs`; missing values are None."""
     named = {f"machine.{name}": name for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")}
     named |= {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"}
     frame = runs.rename(columns=named | {f"page_cache.{name}": f"pages_{name}" for name in ("written", "read")})

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from iolens.metrics.comparison.measure import Measure
 
 _LEAST_FREEDOM = 3
-"""Fewest degrees of freedom with which a trend can be distinguished from scatter."""
+"""Fewest degrees of freedom for which a trend can be distinguished from scatter."""
 
 
 def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
     """Returns how much faster the last run of a sweep is expected to be than the first, whatever their settings, with
     its 95 % interval; None if too few settings ran more than once.
 
-    `runs` have their point in `point`. A straight line is fitted by least squares through the logarithms of their rates
-    over their place in the order of starts (0 to 1), both less the mean of their point, so that settings do not matter;
-    the interval is Student's, from the scatter around the line.
+    `runs` have their point in `point`. A straight line is fitted by least squares through the logarithms of the rates
+    over the runs' place in the order of starts (0 to 1). The mean of its point is subtracted from both, so that
+    settings do not matter. The interval is Student's, from the scatter around the line.
     """
     import numpy as np
 

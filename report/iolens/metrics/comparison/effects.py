@@ -30,8 +30,8 @@ class Groups:
     def contrast(self, weights: Sequence[tuple[float, Point]], candidates: int = 1) -> Ratio:
         """Returns a weighted ratio of points (`Design.contrast`).
 
-        When the points were picked by their values, `candidates` is the number of points to pick from: by Bonferroni,
-        the interval then holds for any of them.
+        If the points were selected by their values, `candidates` is the number of points to select from; by
+        Bonferroni's correction the interval then holds for each of them.
         """
         if self.design is None:
             raise ValueError("no point can be compared")

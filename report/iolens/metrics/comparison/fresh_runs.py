@@ -1,5 +1,5 @@
-"""Runs of the best setting and of the baseline that were made after the best was picked, so that the luck of the pick
-does not affect them.
+"""Runs of the best setting and of the baseline that were made after the best was selected, so that luck in the
+selection does not affect them.
 """
 
 from __future__ import annotations

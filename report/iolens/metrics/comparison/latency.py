@@ -1,4 +1,5 @@
-"""Latencies of a sweep whose workload times operations, perhaps at many message sizes, variant against variant.
+"""Latencies of a sweep whose workload times operations, possibly at many message sizes; the variants are compared with
+each other.
 
 Input rows (`latency_rows`): one per run, operation and size, with `variant` (the run's settings in words),
 `bytes` of a message and `seconds`, the mean over iterations of the mean over ranks (as the OSU micro-benchmarks
@@ -25,10 +26,10 @@ from iolens.metrics.statistics.intervals import Family, Ratio, family
 class LatencyComparison:
     """`cells` has one row per operation, size and variant: `seconds` with `low`, `high`, and against the baseline
     `improvement` in percent (100 (t_base - t) / t_base, negative when slower) with `improvement_low`,
-    `improvement_high`; `clear` when the difference holds among all comparisons of its operation, and neither of the
-    two lost its slow runs.
-    `overall` has one row per operation and variant: geometric mean `ratio` of the baseline's time to the
-    variant's over the `sizes` that all their runs have, with `low` and `high`; above 1 the variant is faster.
+    `improvement_high`; `clear` if the difference is proven among all comparisons of its operation, and neither of the
+    two variants lost its slow runs. `overall` has one row per operation and variant: geometric mean `ratio` of the
+    baseline's time to the variant's over the `sizes` that all their runs have, with `low` and `high`; above 1 the
+    variant is faster.
     """
 
     baseline: str
@@ -100,8 +101,8 @@ def _effect_of(extra: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def compare_latencies(rows: pd.DataFrame, variants: Sequence[str], lossy: Collection[str] = ()) -> LatencyComparison:
-    """Compares every variant with the first one, operation by operation; no difference of a variant in `lossy` is
-    called proven.
+    """Compares every variant with the first one, operation by operation; differences of variants in `lossy` never count
+    as proven.
     """
     cells: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
@@ -135,7 +136,8 @@ def lossy_variants(runs: pd.DataFrame, settings: Sequence[str]) -> set[str]:
 
 
 def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> list[dict[str, Any]]:
-    """Returns the row of `LatencyComparison.overall` for one variant; none without a size that all runs of both have.
+    """Returns the row of `LatencyComparison.overall` for one variant; no row if there is no size that all runs of both
+    have.
 
     What slows one run down slows it at every size. A run therefore counts once, by its geometric mean over the sizes.
     """
@@ -151,7 +153,9 @@ def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> l
 
 @dataclass(frozen=True)
 class Timed:
-    """An operation's times as one family, in which each variant and size has its place; `base`: the baseline."""
+    """The times of an operation as one family of samples; `place` says which sample belongs to a variant and size;
+    `base`: the baseline.
+    """
 
     operation: str
     together: Family

@@ -32,7 +32,7 @@ def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, m
 
 
 def _lost_text(planned: int, count: int, lost: int) -> str:
-    """Returns how many runs were lost, and whether they were repeated: '2 of 3 runs lost', '1 lost run repeated'."""
+    """Returns a text on lost runs and their repetition, such as '2 of 3 runs lost' or '1 lost run repeated'."""
     if count < planned:
         return f"{lost} of {lost + count} runs lost"
     return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"

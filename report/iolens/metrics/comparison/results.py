@@ -71,7 +71,8 @@ class Comparison:
 
 
 HARDLY = 0.02
-"""Largest share by which a point may be slower than the fastest one and still be recommended for its smaller settings.
+"""Largest share by which a point may be slower than the fastest and still be recommended because its settings are
+smaller.
 """
 
 _NUMBERS = ["value", "low", "high", "coverage", "seconds", "seconds_low", "seconds_high"]

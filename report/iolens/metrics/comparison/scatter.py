@@ -1,5 +1,5 @@
-"""Repetitions whose geometric mean is typical of none of them: one run is far from all others, or the runs form two
-groups.
+"""Detects repetitions that their geometric mean does not represent: one run is far from all others, or the runs form
+two groups.
 """
 
 from __future__ import annotations

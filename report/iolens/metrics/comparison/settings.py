@@ -48,7 +48,7 @@ COSTLY = ("stripe_count", "aggregators", "cb_buffer_size")
 
 
 class NamedLevel(str):
-    """A level of an experiment's own factor: a name that knows its position among the levels."""
+    """A level, given by name, of a factor that an experiment defines; it knows its position among the levels."""
 
     place: int
 
@@ -60,8 +60,8 @@ class NamedLevel(str):
 
 
 class JointLevel(NamedLevel):
-    """The levels of settings that change side by side, as one: '4 ranks, 2 nodes', in `short` '4 / 2'; `parts` has the
-    level of each.
+    """One level for several settings that change side by side: '4 ranks, 2 nodes', in `short` '4 / 2'; `parts` has the
+    level of each setting.
     """
 
     short: str
@@ -75,7 +75,7 @@ class JointLevel(NamedLevel):
 
 
 def joint_level(parts: Mapping[str, Any], place: int) -> JointLevel:
-    """Returns the level of these settings together."""
+    """Returns the joint level of these settings."""
     short = " / ".join(level_text(name, part) for name, part in parts.items())
     return JointLevel(describe(parts), place, short, dict(parts))
 
@@ -118,7 +118,7 @@ def volume_text(size: float) -> str:
 
 
 _MOST_HOURS = 100
-"""Largest time in hours that is printed in hours; longer times are printed in days."""
+"""Longest time that is printed in hours; longer times are printed in days."""
 
 
 def seconds_text(value: float) -> str:

@@ -25,7 +25,7 @@ class Joint:
     levels: Mapping[Levels, JointLevel]
 
     def column(self, runs: pd.DataFrame) -> pd.Series[Any]:
-        """Returns the joint level of each run; None of a combination that the sweep does not have."""
+        """Returns the joint level of each run; None for a combination that the sweep does not have."""
         keys = runs[list(self.names)].itertuples(index=False, name=None)
         return pd.Series([self.levels.get(key) for key in keys], index=runs.index, dtype=object)
 

@@ -23,7 +23,7 @@ def bandwidth_bound(limits: Mapping[str, float], stripes: int, writers: int, sha
     and what limits it.
 
     It is the smallest of stripes x a target's bandwidth (`targets`), clients x a link's (`links`) and clients x a
-    memory copy's (`memory`), where writers that share a client node share its link and its memory. If several files are
+    memory copy's (`memory`), of which the last two are shared by the writers of a client node. If several files are
     written at the same time, the one with the most bytes (`share` of all bytes) is finished last: together the targets
     give 1 / share times as much as they give one file.
     """
@@ -38,8 +38,8 @@ def bandwidth_bound(limits: Mapping[str, float], stripes: int, writers: int, sha
 
 
 def stripes_of_a_link(limits: Mapping[str, float]) -> float:
-    """Returns the number of targets that together are as fast as one client's link: with more stripes than that, a
-    second writer can pay.
+    """Returns the number of targets that together are as fast as one client's link; with more stripes, a second writer
+    can make writing faster.
     """
     return limits["link_mb_per_s"] / limits["ost_mb_per_s"]
 

@@ -25,7 +25,7 @@ _VARYING = re.compile(
 )
 
 _Shape = tuple[str, tuple[str, ...]]
-"""A name without its numbers, and these numbers as text."""
+"""A name with its numbers removed, and these numbers as texts."""
 
 _Key = tuple[str, str]
 """The shapes, without numbers, of the folder and the last component of a family's names."""

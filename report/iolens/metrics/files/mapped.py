@@ -20,7 +20,7 @@ def mapped_files(job: Job) -> Records:
     `syncs`; for the rank with the most, the bytes `fetched` from storage and those `reached` in its page table (NaN:
     the kernel reported none, and `lacks` says why); `sync_seconds` of the slowest rank.
 
-    `fetched` is not added over ranks, because ranks of a node share what one of them fetched.
+    `fetched` is not added over ranks, because the ranks of a node share the pages that one of them fetched.
     """
     table = job.tables.get("mapped_files", Records({}))
     if not len(table):

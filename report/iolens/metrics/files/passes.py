@@ -52,7 +52,9 @@ def _batches(found: Mapping[tuple[int, int], list[slice]]) -> Iterator[np.ndarra
 
 
 def _read_sums(traced: Records, places: np.ndarray) -> Records:
-    """Returns the bytes and seconds of reading for all accesses of some records, by `id` and whether it was `again`."""
+    """Returns the bytes and seconds of reading for all accesses of some records, by `id` and whether they read the
+    bytes `again`.
+    """
     places = places[traced.says("op", "read")[places] & (traced["length"][places] > 0)]
     where = [traced[name][places] for name in ("length", "offset", "rank", "id")]
     order = np.lexsort([traced["start"][places], *where])

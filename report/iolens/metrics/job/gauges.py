@@ -34,7 +34,7 @@ _SOURCES = {
 
 
 _LITTLE = 0.01
-"""Minimum share of the run for which opens, closes and similar calls are worth reporting in a job that moved no bytes
+"""Minimum share of the run that opens, closes and similar calls must take to be reported in a job that moved no bytes
 of files.
 """
 
@@ -88,8 +88,8 @@ def _at_least(value: float | None, bound: float | None) -> tuple[float | None, f
 
 
 def _enough_targets(job: Job) -> tuple[float | None, float | None, bool | None]:
-    """Returns the effective number of targets, how many could be of use, and whether that is enough; the last is None
-    if all targets that the log names are in use.
+    """Returns the effective number of targets, the number that could be of use, and whether the former is enough. The
+    last value is None if all targets that the log names are in use.
     """
     value, bound, good = _at_least(*targets_in_use(job))
     return value, bound, None if good and bound is not None and bound < movers(job) else good

@@ -42,9 +42,9 @@ def layers_since(job: Job, before: Job | None) -> list[LayerProgress]:
 
 @dataclass(frozen=True)
 class Standing:
-    """A group of ranks whose first threads had most of their samples since the previous reading in the same function,
-    and the share of these samples in per cent. `function` and `group` are empty for ranks without a sample since
-    then.
+    """A group of ranks whose first threads are in the same function, which has most of their samples since the previous
+    reading; and the share of these samples in per cent. `function` and `group` are empty for ranks without a sample
+    since then.
     """
 
     function: str
@@ -62,7 +62,7 @@ def standing(job: Job, before: Job | None) -> list[Standing] | None:
 
 
 def stands(now: pd.DataFrame, then: pd.DataFrame) -> list[Standing]:
-    """Does the work of `standing`, from rows with rank, group, function and samples."""
+    """Finds the same as `standing`, from rows with rank, group, function and samples."""
     keys = ["rank", "group", "function"]
     counts = now.groupby(keys)["samples"].sum().sub(then.groupby(keys)["samples"].sum(), fill_value=0)
     fresh = counts[counts > 0].reset_index()

@@ -1,4 +1,4 @@
-"""Time and bytes of single ranks, as far as records of single ranks tell."""
+"""Time and bytes of single ranks, as far as the log has records of single ranks."""
 
 from __future__ import annotations
 

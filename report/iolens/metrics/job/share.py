@@ -3,8 +3,8 @@
 A rank's time in a set of files is the sum over its own records; for a file that all ranks share, the log knows the sum
 over ranks and the time of the slowest rank. The functions return an upper bound for every rank: the largest sum over a
 rank's own records plus, for each shared file, its slowest rank's time (or the sum, if that is less). It bounds what can
-be gained as long as ranks do their I/O side by side; where they take turns, their times add up. Opening a pipe takes as
-long as its other end lets it wait: such waiting is not I/O.
+be gained as long as ranks do their I/O side by side; where they take turns, their times add up. Opening a pipe waits
+until another process opens its other end: this waiting is not I/O.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from iolens.metrics.once import once_per_job
 
 KINDS = ("READ", "WRITE", "META")
 WAITED, _UNUSUAL = 5.0, 1000
-"""Thresholds: seconds of a mean metadata call on a file, and multiples of the median file's; above both the file waited
-for another process.
+"""Thresholds for the mean time of a metadata call on a file: in seconds, and as a multiple of the median file's. A file
+above both waited for another process.
 """
 
 ABOVE = {"POSIX": "MPI-IO", "STDIO": "MPI-IO", "DAOS": "DFS"}
@@ -150,8 +150,8 @@ def rank_seconds(
 
 @once_per_job
 def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
-    """Returns the seconds of each record in calls of a kind; the time that its opens waited for other processes is left
-    out unless `waits`.
+    """Returns the seconds of each record in calls of a kind; the time in which its opens waited for other processes is
+    left out unless `waits`.
     """
     recorded = job.records[name][f"{LAYERS[name].prefix}_F_{kind}_TIME"]
     spent = recorded if recorded.min(initial=0.0) >= 0 else np.maximum(recorded, 0.0)

@@ -16,7 +16,7 @@ from iolens.metrics.times.timespans import FEWEST_BINS
 from iolens.metrics.times.traces import TRACES
 
 NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
-"""The part of a verdict that a gap puts in doubt: its numbers, the cause that it names, or nothing."""
+"""The part of a verdict that a gap makes uncertain: its numbers, the cause that it names, or nothing."""
 
 RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 """Kinds of gaps whose reason is a complete sentence."""
@@ -24,8 +24,8 @@ RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 
 @once_per_job
 def unknown(job: Job) -> Records | None:
-    """Returns one row per gap, those that matter most first: what, why, doubt (the part of a verdict that the gap puts
-    in doubt).
+    """Returns one row per gap, the most important first: what, why, doubt (the part of a verdict that the gap puts in
+    doubt).
 
     None without gaps. Gaps are records that are missing, wrong or not read; bytes that no layer saw; times of
     computation and MPI; and hints, targets and positions in files that the log does not record.

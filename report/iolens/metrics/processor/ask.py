@@ -74,7 +74,8 @@ class Condition:
 class Ask:
     """`by`: the levels, outermost first (none: the table's own). `threshold`: per cent of the total below which a row
     is left out. `where`: conditions that all rows must meet before anything is added up. `every_thread`: samples of
-    threads that libraries started for themselves count, too."""
+    threads that libraries started for their own work count too.
+    """
 
     by: tuple[str, ...] = ()
     threshold: float = THRESHOLD

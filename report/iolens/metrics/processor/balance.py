@@ -1,4 +1,4 @@
-"""Find the ranks that were slow, and the work in which they were slow."""
+"""Finds the ranks that were slow, and the calls in which they were slow."""
 
 from __future__ import annotations
 

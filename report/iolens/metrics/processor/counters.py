@@ -185,7 +185,7 @@ NO_PEAK = "the number of operations per cycle of this processor is unknown"
 
 _SEVERAL_REGIONS = 0xFFFFFFFE
 _TOGETHER = "(several)"
-"""The name of the region in rows that are the sum of several regions."""
+"""Name of the region in rows that add up several regions."""
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Across:
-    """A counter across the ranks: `values` has the sum of each rank in `who`, and `ranks` is the number of ranks for a
-    mean. `who` is -1 for ranks that the log holds together.
+    """A counter over the ranks: `values` has the sum of each rank in `who`, and a mean divides by `ranks`. `who` is -1
+    for ranks that the log has in one common row.
     """
 
     who: np.ndarray
@@ -294,7 +294,7 @@ def _was_counted(rows: Records) -> np.ndarray:
 
 def _across(asked: Asked, region: str, event: str, there: Records) -> Across:
     """Returns the rows of an event in a region by rank. A rank without a row in the region gets 0 if it counted the
-    event in the whole run, unless the log holds some of its regions together.
+    event in the whole run, unless the log has some of its regions in one common row.
     """
     factor, _ = SCALES.get(event, (1.0, ""))
     same = Groups(there["rank"])
@@ -342,8 +342,8 @@ def _user_seconds(asked: Asked, region: str, each: Across) -> float:
 
 
 def _of_same_ranks(rows: Records, each: Across) -> Records | None:
-    """Returns the rows of exactly these ranks; None if `rows` has other ranks, or holds ranks together that `each` does
-    not.
+    """Returns the rows of exactly these ranks; None if `rows` has other ranks, or one row for several ranks that `each`
+    has separately.
     """
     mine = rows if not each.apart else rows.where(np.isin(rows["rank"], each.who))
     return mine if set(mine["rank"].tolist()) == set(each.who.tolist()) else None

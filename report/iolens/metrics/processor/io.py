@@ -83,7 +83,9 @@ def _layer_rows(name: str, job: Job) -> Iterator[Records]:
 
 
 def _apart_rows(apart: Records, kind: str) -> Records:
-    """Returns the rows of one kind from the private table `file_ranks`, which keeps ranks apart in shared files."""
+    """Returns the rows of one kind from the private table `file_ranks`, which has the ranks of shared files
+    separately.
+    """
     calls, moved = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "meta": ("opens", "")}[kind]
     return _rows_of(
         rank=apart["rank"],

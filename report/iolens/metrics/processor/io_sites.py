@@ -1,4 +1,4 @@
-"""I/O calls by call site: who reads and writes, in how many calls, how much."""
+"""I/O calls by call site: the functions that read and write, with their calls and bytes."""
 
 from __future__ import annotations
 

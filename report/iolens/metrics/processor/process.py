@@ -40,8 +40,8 @@ def program_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 @once_per_job
 def _process_rows(job: Job) -> pd.DataFrame | None:
-    """Returns the region with `time`. If it has rows of several ranks together, only the rows of single ranks
-    are kept.
+    """Returns the rows of the region `process` with a column `time`. If it has rows of several ranks together, only the
+    rows of single ranks are kept.
     """
     usage = rank_usage(job)
     if usage is None or not len(usage):

@@ -30,7 +30,7 @@ _ALL = 0.0
 """Threshold that keeps every row."""
 
 _LITTLE = 0.01
-"""Maximum share of the run that the log may leave unattributed without a change of any statement."""
+"""Maximum share of the run that may be unattributed without a caution in the statements."""
 
 _LEAST = 0.05
 """Per cent of the time below which a part is not mentioned."""
@@ -207,7 +207,7 @@ def computation_step(job: Job) -> Step:
 
 
 TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f", ("Cycles stalled", "%"): ".1f"}
-"""The metrics of counters that show whether computing waits for memory, with the format in which they are printed."""
+"""The metrics of counters that show whether computing waits for memory, each with its printing format."""
 
 
 def _told_by_counters(job: Job) -> list[str]:

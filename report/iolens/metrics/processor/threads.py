@@ -16,7 +16,9 @@ from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import threads
 
 _IDLE = 0.05
-"""A thread that used less of a core than this part of the busiest one is a helper, and is left out of averages."""
+"""A thread is a helper, and left out of averages, if it used less of a core than this part of what the busiest thread
+used.
+"""
 
 _COLUMNS = (
     "rank threads on_core imbalance imbalance_percent busiest busiest_thread runnable asleep openmp openmp_share"

@@ -1,16 +1,16 @@
 """Where the time of each rank went, in parts that add up and that were measured; and POP's efficiencies.
 
-The arithmetic. A rank has its run time T. Calls of MPI and of I/O were timed on the wall clock: W is their sum, and
-X = T - W is the time outside them. The kernel counted for the whole run how long the rank was on a core (P), and how
-long it was ready to run and waited for a core (R). The rest is how long it was asleep or blocked: B = T - P - R. Nobody
-counted P, R and B inside the calls: MPI that polls is on a core, a write to a page cache is too, one to a disk sleeps.
-The time outside the calls is at least what the calls have no room for:
+The arithmetic. A rank has its run time T. Calls of MPI and of I/O were timed on the wall clock: W is their sum, and X =
+T - W is the time outside them. The kernel counted for the whole run how long the rank was on a core (P), and how long
+it was ready to run and waited for a core (R). The rest is how long it was asleep or blocked: B = T - P - R. P, R and B
+were not counted separately inside the calls, where a rank may be on a core (MPI that polls, a write to the page cache)
+or asleep (a write to a disk). Time that exceeds the calls' total must lie outside them:
 
     computing >= P - W,  waiting for a core >= R - W,  asleep or blocked >= B - W,  not on a core >= R + B - W
 
 and computing is at least the processor time outside the kernel, less the time in calls that may compute in user mode
-(MPI, STDIO, MPI-IO): a POSIX call works in the kernel. Nobody measured what these bounds leave of X: it is a part of
-its own, "not attributed". Nothing is shared out by guessing. Where there are no calls, W is 0 and all is certain.
+(MPI, STDIO, MPI-IO): a POSIX call works in the kernel. The rest of X was not measured: it is a part of its own, "not
+attributed". Nothing is divided by guessing. Without calls W is 0, and all parts are exact.
 
 Processor time inside MPI's calls is a part of MPI, and that inside I/O a part of I/O. MPI_Init was read apart: its P
 and R are subtracted exactly. A rank with several threads is described by its busiest one, the first if none is busier
@@ -187,7 +187,8 @@ def _outside_parts(
     off = whole - on_core
     waited = np.where(told, np.minimum(np.nan_to_num(use.runnable), off), off)
     asleep = np.where(told, off - waited, 0.0)
-    # To a sample, a system call that never waits looks like a wait: the kernel's count of time off the cores decides.
+    # In samples, a system call that never waits looks like a wait, so the kernel's count of time off the cores is the
+    # limit.
     still = outside if ran is None else np.minimum(outside - ran, off)
     running = outside if ran is None else outside - still
     most = np.minimum(np.minimum(on_core, running), limit)
@@ -250,7 +251,7 @@ def _from_samples(rows: pd.DataFrame, seconds: np.ndarray, use: CoreUse | None) 
 
     A sample outside calls tells whether the thread was asleep; whether it had a core is bounded by what the kernel
     counted. The processor time by call site says how much of it was outside calls. The processor time of a system call
-    is booked at a later site, so that the error is at most the processor time in the kernel.
+    is charged to a later call site, so that the error is at most the processor time in the kernel.
     """
     rows = rows[rows["rank"].between(0, len(seconds) - 1)]
     part = _sampled_part(rows)

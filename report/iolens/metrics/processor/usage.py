@@ -17,12 +17,12 @@ from iolens.metrics.processor.sampled.private import table_records
 from iolens.missing import is_nan
 
 BUSIER = 1.2
-"""A thread other than the first one stands for its rank if it used the cores more by this factor."""
+"""A rank is represented by its first thread, unless another thread used the cores more by this factor."""
 
 
 @dataclass(frozen=True)
 class CoreUse:
-    """Seconds of the thread that stands for each rank; NaN if the log does not know them.
+    """Seconds of the thread that represents each rank; NaN if the log does not have them.
 
     `on_core`: processor time; `runnable`: ready to run without a core. Both are without MPI_Init. `init`: the time in
     MPI_Init. `recorded`: how long the process was recorded. `user`: lower bound on the processor time of all threads
@@ -48,8 +48,8 @@ class CoreUse:
 def core_use(job: Job) -> CoreUse | None:
     """Returns the use of the cores by the busiest thread of each rank; None if the log has no processor time.
 
-    Logs of versions that recorded no threads have the processor time of all threads together: it stands for that of one
-    thread, and waiting for a core is not known.
+    Logs of versions that recorded no threads have the processor time of all threads together, which is used like that
+    of one thread; waiting for a core is then not known.
     """
     used = rank_usage(job)
     if used is None:

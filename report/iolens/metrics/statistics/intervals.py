@@ -1,10 +1,10 @@
 """Typical values, intervals and ratios that hold for the three to ten repetitions a sweep can afford.
 
-All bandwidths are positive numbers of one unit; they are compared on the logarithmic scale, where a ratio
-is a difference. No group borrows another's spread: a setting may scatter ten times as much as its neighbours
-without making any interval cover less than it says. Every interval names its method, its coverage and what it
-supposes (`claim`). Points of a sweep, which have blocks and many neighbours, are compared by `paired`. Nothing here
-needs more than the standard library.
+All bandwidths are positive numbers of one unit; they are compared on the logarithmic scale, where a ratio is a
+difference. Each group's interval uses only the spread of its own runs, so that its coverage holds even if a setting
+scatters ten times as much as its neighbours. Every interval names its method, its coverage and its assumptions
+(`claim`). Points of a sweep, which have blocks and many neighbours, are compared by `paired`. This module needs only
+the standard library.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _LIMIT = re.compile(r"([a-z0-9_]+)\s*([<>])\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*%")
 
 @dataclass(frozen=True)
 class Limit:
-    """The most by which a number may grow (`is_above`), or else fall: `change` is 0.1 for +10 %."""
+    """The limit of a number's growth (`is_above`), or else of its fall: `change` is 0.1 for +10 %."""
 
     text: str
     name: str
@@ -70,7 +70,8 @@ def names_of(subject: Subject) -> Mapping[str, Key]:
 
 
 def judge(limits: Sequence[Limit], base: Subject, new: Subject, confidence: float = CONFIDENCE) -> list[Verdict]:
-    """Returns a verdict for each limit. All of them are right together with the given confidence, by Bonferroni.
+    """Returns a verdict for each limit. By Bonferroni's correction, all verdicts together are right with the given
+    confidence.
 
     Raises UsageError if a limit names a number that neither subject has.
     """
@@ -109,7 +110,9 @@ def _verdict(limit: Limit, key: Key, groups: Sequence[Sequence[float]], risk: fl
 
 
 def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) -> tuple[Ratio | None, str]:
-    """Returns the ratio of new to base, each end of its interval at this risk; or None and the reason."""
+    """Returns the ratio of new to base, with an interval each of whose ends fails with this probability at most; or
+    None and the reason.
+    """
     if not base or not new:
         return None, "only one side has this number"
     if not all(map(math.isfinite, (*base, *new))):

@@ -52,7 +52,8 @@ class Trial:
 @dataclass(frozen=True, eq=False)
 class Subject:
     """One side of a comparison: a name, and one run or repetitions of it; `left_out` says which runs could not be used,
-    and why."""
+    and why.
+    """
 
     label: str
     path: Path
@@ -69,7 +70,7 @@ class Subject:
 class Subjects:
     """Two subjects or more; all others are compared with the first.
 
-    `letters` name them where there is little room. `device_rate`: the highest rate of their storage in bytes per
+    `letters` are their short names in figures and tables. `device_rate`: the highest rate of their storage in bytes per
     second, if the user gave it; else 0. `before`: how many letters belong to subjects of earlier figures of the same
     page.
     """

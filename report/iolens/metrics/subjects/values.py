@@ -28,7 +28,7 @@ WAITED, _ON_PATH, _SAVED = "Waits of all ranks, by cause", "The critical path, b
 """Names of groups of values."""
 
 COMPLETE = (_FUNCTIONS, _IN_MPI, WAITED, _ON_PATH)
-"""Groups in which a missing name means that it took no time, if the log has the group."""
+"""Groups whose names are complete: if the log has the group, a name that is missing in it took no time."""
 
 PROFILES = (WENT, *COMPLETE, _SAVED)
 """Groups whose largest changes come first."""

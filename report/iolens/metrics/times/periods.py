@@ -14,7 +14,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.times.timespans import activity, has_heatmap, mapped
 
 _FEWEST_BURSTS = 4
-"""Minimum number of bursts: fewer have too few intervals to be called even."""
+"""Minimum number of bursts: fewer bursts have too few intervals to show that these are even."""
 
 CHANCE = 0.01
 """Share of maps with bursts at random moments for which a period is reported nevertheless."""
@@ -42,8 +42,8 @@ class Bursts:
 
     @property
     def surprise(self) -> float:
-        """Returns a number that grows as such even intervals become less likely by chance. Among n random intervals,
-        the probability of an unevenness of u or less is about proportional to u^(n - 1).
+        """Returns a number that is the larger, the less likely intervals as even as these are by chance. Among n random
+        intervals, the probability of an unevenness of u or less is about proportional to u^(n - 1).
         """
         return -(len(self.begin) - 2) * math.log(max(self.unevenness, _EVEN))
 
@@ -117,14 +117,14 @@ def best_interval(checkpoint: float, failures: float) -> float:
     """Returns the time of computing between two checkpoints that loses least, in seconds.
 
     `checkpoint` is how long one takes, `failures` the mean time between failures: sqrt(2 d M) - d (J. T. Daly, Future
-    Generation Computer Systems 22, 2006, eq. 17; J. W. Young, CACM 17, 1974); M where M is 2 d or less, since no
-    interval gets the program ahead then.
+    Generation Computer Systems 22, 2006, eq. 17; J. W. Young, CACM 17, 1974); M if M is 2 d or less, since the program
+    then makes no progress with any interval.
     """
     return math.sqrt(2 * checkpoint * failures) - checkpoint if 2 * checkpoint < failures else failures
 
 
 def lost_share(interval: float, checkpoint: float, failures: float) -> float:
-    """Returns the part of the time that goes into checkpoints and into work done again after failures, to first
-    order: d / (t + d) + (t + d) / 2 M, at most 1.
+    """Returns the share of the time that is lost to checkpoints and to work repeated after failures, to first order: d
+    / (t + d) + (t + d) / 2 M, at most 1.
     """
     return min(1.0, checkpoint / (interval + checkpoint) + (interval + checkpoint) / (2 * failures))

@@ -11,8 +11,8 @@ class Spread:
     def __init__(self, lines: int, bins: int, width: float) -> None:
         self.shape, self.width = (lines, bins), width
         self.moved, self.busy, self.calls = (np.zeros(lines * bins) for _ in range(3))
-        # A call adds its amount to each bin that it fills: the running sum rises at the first bin and falls after the
-        # last.
+        # These arrays hold differences: a call raises the running sum at the first bin that it fills and lowers it
+        # after the last.
         self.moved_steps, self.busy_steps = (np.zeros(lines * bins) for _ in range(2))
 
     def add(self, line: np.ndarray, moved: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:

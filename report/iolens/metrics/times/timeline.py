@@ -1,4 +1,4 @@
-"""Bytes over time by rank and file, in few enough cells for a page, however many calls there were.
+"""Bytes over time by rank and file, in so few cells that a page can show them, for any number of calls.
 
 Times are seconds since the start of the job, amounts are bytes.
 """
@@ -23,8 +23,8 @@ _MOST_ROWS = 512
 """Largest number of rows of a timeline; with more ranks, neighbours share a row."""
 
 MOST_FILES = (100, 10, 0)
-"""Largest numbers of files with lines of their own, those with the most bytes; the next number is tried if there are
-too many lines or cells.
+"""Largest number of files with lines of their own (those with the most bytes); if that gives too many lines or cells,
+the next smaller number is tried.
 """
 
 _MOST_LINES = 16_384
@@ -52,7 +52,8 @@ _CHUNK = 1 << 20
 @dataclass(frozen=True, eq=False)
 class Calls:
     """Single calls in order of their start, arrays of one length: kind (of KINDS), file (number), rank, offset (-1:
-    unknown), length, start, end."""
+    unknown), length, start, end.
+    """
 
     kind: np.ndarray
     file: np.ndarray
@@ -151,7 +152,7 @@ def _traced_cells(job: Job, layer: str) -> Timeline | None:
             used = np.concatenate([used[:, :most], used[:, most:].any(axis=1, keepdims=True)], axis=1)
     number, last = int(used.sum()), max(job.run_time, float(frame["end"].max()))
     bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(_MOST_BINS, max(FEWEST_BINS, _HELD_CELLS // number))))
-    last = last if last > 0 else 1.0  # If all calls are at one time, any width will do.
+    last = last if last > 0 else 1.0  # If all calls are at one time, the width of a bin does not matter.
     spread = Spread(number, bins, last / bins)
     lines = np.cumsum(used.ravel()) - 1
     columns = [frame[name].to_numpy() for name in ("length", "start", "end")]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from iolens.log.records import Records
 
 PIECE = 1 << 20
-"""Number of rows that are processed at once in frames that may have many."""
+"""Number of rows that are processed at once, in frames with perhaps millions of rows."""
 
 TRACES = {"DXT_MPIIO": "MPI-IO", "DXT_POSIX": "POSIX"}
 """Modules of single transfers, and the layer of each."""

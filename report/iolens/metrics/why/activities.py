@@ -29,7 +29,7 @@ COMPUTING = Activity("computing", "", 0)
 
 @dataclass(frozen=True)
 class Activities:
-    """Spans of time, ordered by rank and begin: arrays rank, start, end and `what`, an index of `kinds`. No span
+    """Spans of time, ordered by rank and begin: arrays rank, start, end and `what`, an index into `kinds`. No span
     includes waits.
     """
 

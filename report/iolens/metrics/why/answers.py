@@ -52,7 +52,7 @@ class Why:
 
 @once_per_job
 def why(job: Job) -> Why | None:
-    """Returns the joined events of a job; None if the log has no events, or lacks those of any rank."""
+    """Returns the joined events of a job; None if the log has no events, or lacks the events of a rank."""
     events = job.tables.get("why_events")
     if events is None or not len(events):
         return None
@@ -366,7 +366,7 @@ def cores_bound(job: Job) -> float | None:
 
     No chain of work becomes shorter by more than the waits for cores on it. So the critical path bounds the saving: the
     waits that events place on it and, for each rank, its other waits or, if these are shorter, its other time on the
-    path. The rank that computes longest still computes.
+    path. The computing of the rank that computes longest remains.
     """
     found, use, times = why(job), core_use(job), rank_time(job)
     if found is None or use is None or times is None or not _is_whole(found) or np.isnan(use.runnable).any():

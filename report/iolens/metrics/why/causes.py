@@ -1,9 +1,9 @@
 """The causes of waits: the work that delayed the late rank, through chains of ranks that waited for one another.
 
 The method is that of Böhme, Geimer, Arnold, Voigtlaender and Wolf (ACM TOPC 3(2):11, 2016) as Scalasca 2.5 has it. The
-delay is the work that the late rank did and the waiting rank did not since the two were last in step. Each kind of work
-is charged with its part of the wait (short-term cost). The part that stems from waits of the late rank itself is passed
-on to the causes of those (long-term cost).
+delay is the work by which the late rank did more than the waiting rank since the two were last in step. Each kind of
+work is charged with its part of the wait (short-term cost). If the late rank had itself waited, that part of the wait
+is charged to the causes of those earlier waits (long-term cost).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class _Groups:
         self.earlier: dict[tuple[int, ...], list[int]] = {}
 
     def pass_by(self, group: int) -> None:
-        """Marks a group as earlier than the groups of later questions."""
+        """Makes this group an earlier one for the following calls of `last_of`."""
         self.earlier.setdefault(tuple(self.left[group]), []).append(group)
 
     def last_of(self, ours: int, theirs: int, begin: float, time: float) -> tuple[float, float, float]:

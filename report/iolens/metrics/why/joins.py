@@ -1,8 +1,8 @@
 """The calls of different ranks that belong together: messages with their receives, and collective calls.
 
 Messages are matched by the rule that they do not overtake one another: for one communicator, sender, receiver and tag,
-the k-th posted send belongs to the k-th posted receive. The k-th collective call of each rank on a communicator is the
-same one.
+the k-th posted send belongs to the k-th posted receive. The k-th collective calls of all ranks on a communicator belong
+together.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _completions(program: Program, done: np.ndarray) -> np.ndarray:
     key = links["rank"] * width + links["number"]
     order = np.argsort(key, kind="stable")
     wanted = links["rank"][done] * width + links["request"][done]
-    # Several rows of one call have numbers of their own, so each number is there once.
+    # Each row has a number of its own, even if several belong to one call, so that each number occurs once.
     place = np.searchsorted(key[order], wanted)
     place = np.minimum(place, max(len(key) - 1, 0))
     right = key[order][place] == wanted if len(key) else np.zeros(0, bool)
@@ -160,9 +160,9 @@ def _behind(
 ) -> np.ndarray:
     """Returns, for each rank's part in a collective call with a root, the call of a later rank that it waited for.
 
-    MPI sends the data of such a call along a tree of ranks, so that a rank also waits for those between it and the
-    root, and a reduction's inner ranks for those below. The tree is unknown, so the rank that arrived last before this
-    rank returned counts as the one it waited for.
+    MPI sends the data of such a call along a tree of ranks. A rank therefore also waits for the ranks between it and
+    the root, and in a reduction an inner rank waits for the ranks below it. The tree is unknown, so the rank that
+    arrived last before this rank returned counts as the one it waited for.
     """
     found = np.full(len(group), -1)
     rooted = (shape == ROOT_FIRST) | ((shape == ROOT_LAST) & ~root)

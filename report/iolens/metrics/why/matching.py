@@ -1,11 +1,11 @@
-"""The order in which the parts of different ranks belong together: the first to the first, the second to the second."""
+"""Matches operations of different ranks by their order: the first belongs to the first, the second to the second."""
 
 from __future__ import annotations
 
 import numpy as np
 
 _MOST = 1 << 62
-"""Keys stay below this, so that they fit into 64 bits."""
+"""Upper limit of the keys, which must fit into 64 bits."""
 
 
 def matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

@@ -39,7 +39,7 @@ def without_polling(rows: Records) -> Records:
     firsts = np.flatnonzero(np.append(True, ~linked))
     lasts = np.append(firsts[1:] - 1, len(rows) - 1)
     pauses = np.bincount(loop, weights=np.append(long, False))
-    # One row of the log can stand for many calls after short pauses.
+    # One row of the log can represent many calls with short pauses between them.
     calls = np.bincount(loop, weights=np.where(asks & (is_test | is_probe), np.maximum(rows["size"], 1), 1))
     ended = (lasts > firsts) & ~asks[lasts] & (2 * pauses < calls - 1)
     start = rows["start"].copy()
@@ -55,8 +55,8 @@ def without_polling(rows: Records) -> Records:
 
 
 def _between_polls(rows: Records) -> np.ndarray:
-    """Returns True for times without a core, or of page faults, between polls that one row stands for: a rank that
-    polls waits and does not compute.
+    """Returns True for spans without a core or in page faults that lie between the polls of one row: a rank that polls
+    waits, and does not compute in between.
     """
     many = (rows["kind"] == "call") & (rows["size"] > 1)
     found = np.isin(rows["kind"], ("core", "fault"))

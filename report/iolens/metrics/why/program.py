@@ -11,7 +11,7 @@ from iolens.metrics.why.polling import without_polling
 
 MPI, FILE, FILES, LOCK, CORE, FAULT = range(6)
 """Kinds of calls: of MPI, of the file system, the sum of several short file system calls, and for the lock of a file.
-The last two kinds are not calls but times between them: without a core, and waiting for pages of files.
+The last two kinds are no calls but spans of time between calls: without a core, and waiting for pages of files.
 """
 
 _HELD = {"core": CORE, "fault": FAULT}

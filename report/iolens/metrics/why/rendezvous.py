@@ -1,4 +1,4 @@
-"""The messages that MPI does not buffer, so that their sends cannot complete before the receives are posted."""
+"""Finds the messages that MPI does not buffer: their sends cannot complete before the receives are posted."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def is_rendezvous(program: Program, joins: Joins) -> np.ndarray:
     """Returns, for each message, True if its send cannot complete before the receive is posted.
 
     These are synchronous sends, and messages at least as large as the smallest message that was held up. A message that
-    was sent before its receive was posted was buffered, and so are all messages that are not larger. A call that
-    completes several operations shows that a message was held up only if its senders had all begun before the receive
-    was posted.
+    was sent before its receive was posted was buffered, and so are all messages that are not larger. If one call
+    completed several receives, it shows that a message was held up only if all of their senders had begun before the
+    receive was posted.
     """
     known = joins.send_done >= 0
     done = np.maximum(joins.send_done, 0)

@@ -2,10 +2,10 @@
 
 The dependencies: a rank makes its calls in their order; a receive ends after the send of its message has begun; an
 unbuffered send ends after its receive was posted; a collective call ends after the ranks that it waits for have entered
-(`joins`); a call on a window ends after the calls that it waits for (`windows`). The rest of a call's time, from the
-moment when all these conditions hold, is its own cost. A replay without any change returns the measured run time,
-except where clocks disagree; the difference is the replay's error. profiler/replay/replay.c does the replay. If its
-library was not built, Python does the same, some 40 times slower.
+(`joins`); a call on a window ends after the calls that it waits for (`windows`). The rest of a call's time, after all
+these conditions hold, is the call's own cost. A replay without any change returns the measured run time, except where
+clocks disagree; the difference is the replay's error. profiler/replay/replay.c does the replay. If its library was not
+built, Python does the same, some 40 times slower.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Lists(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Calls in their order, and to each a number."""
+    """Calls in their order, with a number for each."""
 
     call: np.ndarray
     to: np.ndarray
@@ -44,11 +44,11 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """Dependencies. waiter: the calls that wait for others, in their order; the lists below name them by their places
-    in it. leads: calls, and a waiter that cannot end before that call has begun. parts: calls, and a group that the
-    call's begin is a part of. frees: by group, the waiters that cannot end before all of the group have begun. gap:
-    seconds between a call and the one before it on its rank. cost: seconds that a call takes after what it waits for.
-    broken: number of calls at which dependencies contradicted one another; a replay leaves them out there.
+    """Dependencies. waiter: the calls that wait for others, in their order; the lists below name such a call by its
+    place in this list. leads: calls, and a waiter that cannot end before that call has begun. parts: calls, and a group
+    that the call's begin is a part of. frees: by group, the waiters that cannot end before all of the group have begun.
+    gap: seconds between a call and the one before it on its rank. cost: seconds that a call takes after what it waits
+    for. broken: number of calls at which dependencies contradicted one another; a replay leaves them out there.
     """
 
     waiter: np.ndarray
@@ -210,7 +210,7 @@ def _in_python(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray
 
 
 class _Walk:
-    """The walk of all ranks through their calls, each as far as the calls of others let it: replay.c in Python."""
+    """Advances each rank through its calls as far as the calls of others allow; the same as replay.c in Python."""
 
     def __init__(self, program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> None:
         self.gap, self.cost, self.rank = gap.tolist(), cost.tolist(), program.rank.tolist()
@@ -249,7 +249,7 @@ class _Walk:
                 self._release(self.frees[group], self.latest[group])
 
     def _release(self, calls: list[int], time: float) -> None:
-        """Counts one thing less that these calls wait for, which began at `time`."""
+        """Notes that one of the calls or groups that these calls wait for began at `time`."""
         for call in calls:
             self.earliest[call] = max(self.earliest[call], time)
             self.missing[call] -= 1
@@ -259,7 +259,7 @@ class _Walk:
 
 
 def _grouped(pairs: Pairs, names: list[int] | None = None) -> defaultdict[int, list[int]]:
-    """Returns the numbers of each call; where there are `names`, what these say for a number."""
+    """Returns the numbers of each call, or, with `names`, the value of `names` for each number."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for call, to in zip(pairs.call.tolist(), pairs.to.tolist(), strict=True):
         found[call].append(to if names is None else names[to])

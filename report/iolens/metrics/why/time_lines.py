@@ -1,4 +1,4 @@
-"""Time lines of all ranks: shares of each kind of work in bins of time, for the picture of the whole job."""
+"""Time lines of all ranks: the share of each kind of work in each bin of time, for the picture of the whole job."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Wait states: the time in which a rank could do nothing because another rank had not arrived yet.
 
 The patterns and formulas are those of Scalasca 2.5 (patterns `MPI_LATESENDER`, `MPI_LATERECEIVER`, wait at barrier,
-wait at n-to-n, late broadcast, early reduce, early scan). No wait is longer than the call it is in.
+wait at n-to-n, late broadcast, early reduce, early scan). No wait is longer than the call in which it occurs.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _part(
 
 
 def _longest(call: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Returns the longest wait of each call. The columns are late, waited, …"""
+    """Returns the longest wait of each call; its columns are those of `Waits`: late, waited and so on."""
     order = np.lexsort((columns[1], call))
     last = np.append(call[order][1:] != call[order][:-1], True) if len(call) else np.zeros(0, bool)
     rows = order[last]
@@ -144,7 +144,7 @@ def _late_senders(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:
 
 
 def _in_wrong_order(program: Program, send: np.ndarray, done: np.ndarray) -> np.ndarray:
-    """Returns, for each message, True if its receiver takes one of the next messages that was sent before this one."""
+    """Returns, for each message, True if one of the messages that its receiver takes next was sent before this one."""
     order = np.lexsort((done, program.rank[done]))
     rank, sent, call = program.rank[done][order], program.start[send][order], done[order]
     wrong = np.zeros(len(order), bool)
@@ -238,7 +238,7 @@ def _patterns(program: Program) -> np.ndarray:
 
 
 def _latest_member(group: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """Returns, by group, the place of its latest member."""
+    """Returns, for each group, the place of its latest member."""
     order = np.lexsort((begin, group))
     last = np.append(group[order][1:] != group[order][:-1], True)
     latest: np.ndarray = order[last]

@@ -22,7 +22,7 @@ _INDEPENDENT = re.compile(r"MPI_File_i?(read|write)(_at|_shared)?(_c)?$")
 """Functions of MPI-IO that each rank calls by itself."""
 
 _NO_MATTER = 0.01
-"""Maximum share of the run time that calls without a known partner may take; with a larger share no saving is certain.
+"""Maximum share of the run time that calls without a known partner may take; if they take more, no saving is certain.
 """
 
 STORAGE = "storage infinitely fast"
@@ -133,8 +133,8 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
 
 
 def _by_target(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterator[_Asked]:
-    """Yields the questions about the storage targets with the most I/O. At least the files that lie on the target alone
-    are free, and at most all files that have a part on it.
+    """Yields the questions about the storage targets with the most I/O. For the lower bound, the files that lie on this
+    target alone are free; for the upper bound, all files that have a part on it.
     """
     spent: dict[int, float] = {}
     for file, seconds in work.by_file().items():
@@ -174,7 +174,7 @@ def _own_cores(program: Program, graph: Graph, outside: np.ndarray, whole: np.nd
 
 
 def _balanced(program: Program, graph: Graph) -> np.ndarray:
-    """Returns gaps scaled so that all ranks compute equally long between MPI_Init and MPI_Finalize."""
+    """Returns the gaps, scaled so that all ranks compute for the same time between MPI_Init and MPI_Finalize."""
     inside = program.start > 0
     total = np.bincount(program.rank[inside], weights=graph.gap[inside], minlength=program.ranks)
     factor = np.divide(total.mean(), total, out=np.ones(program.ranks), where=total > 0)

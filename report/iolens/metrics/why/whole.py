@@ -1,4 +1,6 @@
-"""The part of a job that the events of all ranks cover: one rank's memory for events can end before that of others."""
+"""The part of a job that the events of all ranks cover: the memory for events can be full on one rank before it is on
+others.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def whole_part(events: Records, ranks: int) -> tuple[Records, float | None]:
     ended on the last rank (seconds).
 
     All rows and None if each rank recorded its MPI_Finalize; no rows and 0 if no collective call is in the events of
-    all ranks. After the cut, calls would be joined with wrong calls of other ranks, or with none.
+    all ranks. Later calls would be joined with wrong calls of other ranks, or with none.
     """
     if len(np.unique(events["rank"][events["function"] == "MPI_Finalize"])) == ranks:
         return events, None

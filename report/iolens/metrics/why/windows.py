@@ -31,8 +31,8 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class WindowWaits:
-    """Pairs of calls: `waiting` cannot end before `late`, a call of another rank, has begun. Both are arrays of
-    positions in the program's calls; the reason is LATE_POST, EARLY_WAIT or LOCKED.
+    """Pairs of calls: a call of `waiting` cannot end before the call of another rank in `late` has begun. Both are
+    arrays of positions in the program's calls; the reason is LATE_POST, EARLY_WAIT or LOCKED.
     """
 
     late: np.ndarray
@@ -108,8 +108,8 @@ def _running(program: Program, first: np.ndarray, last: np.ndarray, time: np.nda
 
 
 def _holders(program: Program, epochs: _Epochs) -> tuple[np.ndarray, np.ndarray]:
-    """Returns pairs of epochs: the first is the last one that kept the lock from the second. Locks were held in the
-    order in which their epochs ended. Two shared locks do not exclude each other.
+    """Returns pairs of epochs: the first is the last epoch because of which the second could not get the lock. Locks
+    were held in the order in which their epochs ended. Two shared locks do not exclude each other.
     """
     begins, ends = program.start[epochs.begin], program.start[epochs.end]
     pairs: list[tuple[int, int]] = []

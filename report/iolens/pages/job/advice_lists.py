@@ -75,7 +75,8 @@ def advice_json(job: Job, found: Diagnosis) -> str:
 
 def judgement(job: Job, found: Diagnosis) -> dict[str, Any]:
     """Returns one object: log, program, jobid, processes, run_time, verdict (also its confidence, and the doubts about
-    it), gauges, findings, hints, unknown."""
+    it), gauges, findings, hints, unknown.
+    """
     return {
         "log": str(job.path),
         "program": job.exe,

@@ -35,14 +35,14 @@ struct number {
 };
 
 /* A call, or a loop: the `body` steps that follow, `count` times. The values and the wait before the call
- * (ns) are places in `numbers`. From `stride` on, `strides` has for each enclosing loop, the outermost first,
- * what one turn adds to the values. */
+ * (ns) are places in `numbers`. From `stride` on, `strides` has the amount by which one iteration of each
+ * enclosing loop, the outermost first, changes the values. */
 struct step {
     enum kind kind;
     int count, body, value[VALUES], wait, stride;
 };
 
-/* Steps of the ranks that call alike. */
+/* The steps of ranks that make the same kinds of calls in the same order. */
 struct program {
     int first, steps;
 };

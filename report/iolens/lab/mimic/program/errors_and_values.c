@@ -42,8 +42,8 @@ static double now(void)
 }
 
 /* Wait until the time since the last call, of which this program has used a part itself, is as long as
- * recorded. Short waits are added up until a sleep can be as short; what took too long shortens the next
- * ones. */
+ * recorded. Short waits are added up until they are long enough for a sleep; a wait that lasted too long
+ * shortens the following ones. */
 static void pause_for(double seconds)
 {
     const double shortest = 1e-4;

@@ -1,6 +1,6 @@
 /* Exchanges between ranks. */
 
-/* The number in a communicator of a rank of all ranks. */
+/* Returns the rank in a communicator of a rank of MPI_COMM_WORLD. */
 static int rank_in(MPI_Comm comm, long world_rank)
 {
     MPI_Group all, mine;

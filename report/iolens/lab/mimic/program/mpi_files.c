@@ -26,7 +26,7 @@ static void mpi_open(const long *value)
         MPI_Info_free(&info);
 }
 
-/* `count` pieces, `stride` bytes from begin to begin. */
+/* Makes a type of `count` pieces whose begins are `stride` bytes apart. */
 static void repeat(MPI_Datatype *type, long count, long stride)
 {
     MPI_Datatype inner = *type;

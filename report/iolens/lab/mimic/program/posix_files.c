@@ -14,7 +14,7 @@ static struct open_file *state_of(long file)
     return open_files[file];
 }
 
-/* Make an empty file, unrecorded. */
+/* Makes an empty file; iolens does not record this call. */
 static void create_quietly(long file)
 {
     record(0);
@@ -24,7 +24,7 @@ static void create_quietly(long file)
     record(1);
 }
 
-/* Without permissions, a file that another rank made is opened. */
+/* Without permissions, only opens a file that another rank has made. */
 static int open_file(long file, long mode)
 {
     int fd = mode ? open(path_of(file), O_RDWR | O_CREAT, (mode_t)mode) : open(path_of(file), O_RDWR);
@@ -44,7 +44,7 @@ static void keep(struct open_file *state, int fd)
     state->fd[state->opened++] = fd;
 }
 
-/* A descriptor that was opened before recording began is opened unrecorded. */
+/* If the recorded run opened the descriptor before recording began, opens it now without recording. */
 static int descriptor_of(long file)
 {
     struct open_file *state = state_of(file);
@@ -61,7 +61,7 @@ static char *data_of(struct open_file *state)
     return memory + (state->misaligned > 0 && state->misaligned-- > 0);
 }
 
-/* Let a read find as many bytes as the recorded one did, unrecorded. */
+/* Extends the file, without recording, so that a read gets as many bytes as the recorded read. */
 static void need_size(struct open_file *state, int fd, long end)
 {
     struct stat info;
@@ -112,7 +112,7 @@ static off_t size_of(const char *path)
     return code == 0 ? info.st_size : 0;
 }
 
-/* Calls on a path, which must be there for the call to succeed. */
+/* Makes the call of a step on a path; the call succeeds only if the path exists. */
 static int try_path(const struct step *step, const long *value)
 {
     struct stat info;

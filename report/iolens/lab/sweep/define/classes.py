@@ -18,8 +18,8 @@ from iolens.lab.workloads.btio import BTIO, CLASSES, DEFAULT_INTERVAL, NpbClass
 _GENERIC, LUSTRE_LIKE = "generic", "lustre-like"
 
 DRIVERS = (LUSTRE, _GENERIC, LUSTRE_LIKE)
-"""Drivers that move the data: ROMIO's Lustre driver, the generic driver of the usual MPI, or the transfers of the
-bundled writer.
+"""The ways in which data can be moved: ROMIO's Lustre driver, the generic driver of the usual MPI, or the transfers of
+the bundled writer.
 """
 
 _RUN_BYTES = 10**9

@@ -54,7 +54,9 @@ _MOST_REPETITIONS = 20
 
 @dataclass(frozen=True)
 class Keep:
-    """The runs (_WHEN) for which each part is kept: data files, logs with their traces, standard output and error."""
+    """The runs (_WHEN) of which each kind of file is kept: data files, logs with their traces, standard output and
+    error.
+    """
 
     data: str = NEVER
     log: str = ALWAYS

@@ -11,7 +11,9 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema() -> dict[str, Any]:
-    """Returns the schema of the whole file. Conditions between two keys are checked by the command alone."""
+    """Returns the schema of the whole file. Only the command, and not the schema, checks conditions between two
+    keys.
+    """
     root: dict[str, Any] = {"$schema": _DRAFT, "title": "An experiment of iolens", **_table()}
     for key, row in KEYS.items():
         section, _, last = key.rpartition(".")

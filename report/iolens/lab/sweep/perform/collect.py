@@ -147,7 +147,9 @@ def _took_effect(
 
 
 def _look(log: Path | None) -> tuple[dict[str, Any], dict[str, Any], str | None]:
-    """Returns the writers and the MPI that the log shows, and the fault of the log, if any; empty without a log."""
+    """Returns the writers and the MPI that the log shows, and the fault of the log, if it has one; empty without a
+    log.
+    """
     try:
         job = read_log(log) if log else None
         return (observed(job), _mpi_used(job), None) if job else ({}, {}, None)
@@ -157,7 +159,8 @@ def _look(log: Path | None) -> tuple[dict[str, Any], dict[str, Any], str | None]
 
 def complaint(path: Path) -> str:
     """Returns the first message of standard error, and the path of the file. Launchers wrap a message over several
-    lines between two rules of dashes: the lines are joined up to the empty line that ends a sentence."""
+    lines between two rules of dashes: the lines are joined up to the empty line that ends a sentence.
+    """
     lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     own = [line.strip() for line in lines]
     first = next((number for number, line in enumerate(own) if line.strip("- ")), None)
@@ -185,7 +188,7 @@ def judge(
         return "failed", outcome.reason
     if outcome.exit_code != 0:
         verification = result.get("verification") or {}
-        if verification.get("status") == "unsuccessful":  # The launcher's message about an exit code says less.
+        if verification.get("status") == "unsuccessful":  # The launcher's message, an exit code, is less specific.
             why = f"verification unsuccessful: {verification.get('detail') or 'the answer is wrong'}"
         else:
             why = complaint(folder / "stderr.txt")

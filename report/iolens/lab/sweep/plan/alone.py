@@ -1,4 +1,6 @@
-"""Allow one sweep at a time in a folder: two sweeps would delete each other's files and disturb each other's timing."""
+"""Allows only one sweep at a time in a folder: two sweeps would delete each other's files and disturb each other's
+timing.
+"""
 
 from __future__ import annotations
 

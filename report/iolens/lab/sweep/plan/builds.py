@@ -228,15 +228,15 @@ def with_command(experiment: Experiment, storage: Backend, spec: PointSpec) -> P
     """
     hints = {} if _hints_by_file_alone(spec) else spec.hints
     asked_later = storage.get_stripes is not None and storage.make is None
-    keep = spec.keep.data != NEVER or asked_later  # where the stripes lie is asked before the sweep clears
+    keep = spec.keep.data != NEVER or asked_later  # The stripes are asked for before the sweep removes the data.
     words = workload_of(experiment.program).words(spec.arguments, spec.folder, spec.data, hints, keep)
     starter = _starter_words(spec, LAUNCHERS[experiment.launcher])
     return replace(spec, starter=starter, words=(str(spec.build.program), *words), flavour=spec.build.flavour)
 
 
 def _hints_by_file_alone(spec: PointSpec) -> bool:
-    """Returns True if ROMIO is Open MPI 5's. It loses every hint that a program passes, and then ignores the hint of
-    that name in the file of hints.
+    """Returns True if ROMIO is Open MPI 5's. It loses every hint that a program passes, and then also ignores a hint of
+    the same name in the file of hints.
     """
     if spec.io_component != ROMIO or LUSTRE_LIKE in spec.arguments:
         return False

@@ -1,4 +1,4 @@
-"""Set up a sweep: check everything that can be checked, create its folders, and find out which runs are missing."""
+"""Sets up a sweep: checks everything that can be checked, creates its folders, and finds out which runs are missing."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ def _failure(spec: PointSpec) -> RunRecord | None:
 
 
 def drop_stale(folder: Path, attempts: Sequence[PointSpec]) -> None:
-    """Moves runs whose command, program or settings have changed since out of the comparison, and the confirming runs
-    with them, because a comparison must not mix them with new runs.
+    """Moves runs out of the comparison if their command, program or settings have changed since, because a comparison
+    must not mix old and new runs. The confirming runs move with them.
     """
     known = {one.folder: read_record(one.folder) for one in attempts}
     stale = [one.folder for one in attempts if (record := known[one.folder]) and record.key != one.key]

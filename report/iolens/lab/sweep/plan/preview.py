@@ -22,7 +22,7 @@ from iolens.lab.sweep.plan.builds import build_command, builds_folder, with_comm
 from iolens.lab.sweep.plan.specify import kept_bytes, specify
 
 _MPIRUN = "mpirun"
-"""Name that stands in the plan for the launcher that a sweep would find."""
+"""Name that the plan prints in place of the launcher that a sweep would find."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Repeat runs: those whose timing must not be used automatically, a few times; failed runs on request. Earlier attempts
-are kept beside the run, and counted.
+"""Repeats runs: automatically a few times if their timing must not be used, and failed runs on request. Earlier
+attempts are kept beside the run, and counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ REPEATS = 3
 def first_attempt(spec: PointSpec, key: str) -> PointSpec:
     """Returns the specification of the first attempt of this sweep, in the specification's folder.
 
-    Attempts that earlier sweeps discarded count too; otherwise a point could be repeated unnoticed until it is lucky.
+    Attempts that earlier sweeps discarded count too; otherwise a point could be repeated, without a trace, until a run
+    happens to be good.
     """
     before = read_record(spec.folder) or _last_aside(spec.folder)
     first = replace(spec, key=key)
@@ -42,7 +43,7 @@ def next_attempt(spec: PointSpec, record: RunRecord) -> PointSpec | None:
 
 
 def _is_lost(record: RunRecord) -> bool:
-    """Returns True if something else kept the machine busy, so that the emulated storage could not keep its pace."""
+    """Returns True if other work kept the machine busy, so that the emulated storage was slower than its model."""
     return record.status == "invalid" and record.storage.get("valid") is False
 
 

@@ -1,4 +1,4 @@
-"""Specify the runs of a sweep: the work of each, the place of its data, and the checks that it can run."""
+"""Specifies the runs of a sweep: the work of each, the place of its data, and checks that it can run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Check that a program built with another compiler or other flags still computes the same answer as the baseline.
-
-The baseline of a run has the same other settings and the compiler and flags of the first levels. An answer is the list
+"""Checks that a program built with another compiler or other flags still computes the same answer as the baseline. The
+baseline of a run has the compiler and flags of the first levels; its other settings are the same. An answer is the list
 of values that the program prints in its result (workloads/RESULT.md), with the program's own tolerance.
 """
 

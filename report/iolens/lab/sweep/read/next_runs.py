@@ -1,5 +1,5 @@
-"""Find the runs that the results so far ask for: more repetitions of points that may be the best, and runs that confirm
-the best.
+"""Finds the runs that the results so far require: more repetitions of points that may be the best, and runs that
+confirm the best.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) -> list[Run]:
-    """Returns one more run of the best point and of every other one that can still be the best, while the 95 %
-    interval of their ratio is wider than `until.interval`, in a shuffled order like earlier blocks. The width is the
-    average distance, as a ratio, from the typical value to both ends. A point that is alone has its value's interval.
+    """Returns one more run of the best point and of every other one that can still be the best, while the 95 % interval
+    of their ratio is wider than `until.interval`, in a shuffled order like earlier blocks. The width is the average
+    distance, as a ratio, from the typical value to both ends. If only one point is left, the interval of its own value
+    counts.
 
     A decision to continue that depends on the interval makes the interval cover slightly less than it states; the
     effect is larger if the requested interval is small relative to the first ones.

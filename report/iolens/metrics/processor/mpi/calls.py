@@ -42,8 +42,8 @@ SITES = Levels(("function", "caller", "region"), ("function", "caller", PE))
 def mpi_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns time in MPI functions: rows of `drill`.
 
-    `time` and `sync_time` (before it, in the timed barriers of collectives) in seconds, `calls`, `bytes_sent`,
-    `bytes_received`, and `min_time`, `max_time` of a single call.
+    `time` in the call and `sync_time` (in the timed barrier before a collective call) in seconds, `calls`,
+    `bytes_sent`, `bytes_received`, and `min_time`, `max_time` of a single call.
     """
     return answer(job, mpi_rows(job), CALLS, _TIMES, ask)
 

@@ -1,4 +1,4 @@
-"""Call chains in functions: who called whom, from the program's main function on."""
+"""Call chains as functions: each function and its callers, from the program's main function on."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
     """Returns the chain that ends at each node (rank, number), outermost first, from `main` on; empty without
     `call_nodes`.
 
-    Names and lines come from the object files as they lie on this machine (symbols/resolve.py); an address whose file
-    is not here, stripped or built anew reads as address and file.
+    Names and lines come from the object files as they lie on this machine (symbols/resolve.py); an address is shown as
+    address and file if the file is missing, was stripped, or was rebuilt.
     """
     rows, objects = table_frame(job, "call_nodes"), table_frame(job, "objects")
     if rows is None:
@@ -40,7 +40,7 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
 
 def inner_chains(job: Job, wanted: set[int], depth: int) -> Mapping[tuple[int, int], Chain]:
     """Returns the chains that end in these nodes of a job with one rank, each without its outer functions: at most
-    `depth` nodes, whose names are found sooner than those of whole chains. Empty without `call_nodes`.
+    `depth` nodes, whose names take less time to find than those of whole chains. Empty without `call_nodes`.
     """
     rows, objects = table_frame(job, "call_nodes"), table_frame(job, "objects")
     if rows is None or objects is None:
@@ -65,7 +65,7 @@ def frame_name(frame: Frame) -> str:
 
 
 def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
-    """Adds to `rows` (rank, node) the functions of their chains, from the inside:
+    """Adds to `rows` (rank, node) the functions of their chains, the innermost first:
 
     `caller 1`, `caller 2` …, empty after the last caller. A chain ends with the program's main function.
     """
@@ -77,8 +77,8 @@ def with_callers(job: Job, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def numbered_columns(name: str, texts: list[tuple[str, ...]]) -> dict[str, list[str]]:
-    """Returns the columns `name 1`, `name 2` … for texts in tuples of different lengths, at least one column; an empty
-    text fills what a tuple lacks.
+    """Returns the columns `name 1`, `name 2` … for texts in tuples of different lengths, at least one column; shorter
+    tuples are filled up with empty texts.
     """
     depth = max(1, *map(len, texts)) if texts else 1
     return {f"{name} {n + 1}": [each[n] if n < len(each) else "" for each in texts] for n in range(depth)}

@@ -103,8 +103,8 @@ def _smp(ranks: int, room: Sequence[int]) -> list[int]:
 
 
 def _dealt(ranks: int, room: Sequence[int], cycle: Callable[[int], Sequence[int]]) -> list[int]:
-    """Returns the node of each rank if ranks are dealt to the nodes in turn, in the order that `cycle` gives for each
-    round; full nodes are skipped.
+    """Returns the node of each rank if the nodes get one rank each in every round, in the order that `cycle` returns
+    for the round; full nodes are skipped.
     """
     left, turn = list(room), 0
     found: list[int] = []
@@ -123,7 +123,7 @@ def _round_robin(ranks: int, room: Sequence[int]) -> list[int]:
 
 
 def _folded(ranks: int, room: Sequence[int]) -> list[int]:
-    """Returns the node of each rank in turn, as `_round_robin` does, but every second round goes from the last node to
+    """Returns the node of each rank as `_round_robin` does, except that every second round goes from the last node to
     the first.
     """
     return _dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
@@ -175,8 +175,8 @@ def _even_share(nodes: Sequence[int]) -> float:
 
 def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
     """Returns the node of each rank, filling one node after the other. A node begins with the rank that has the least
-    traffic to ranks without a node, which lies at their edge. Then follows the rank with the most traffic to the
-    node's ranks; of equal ranks the one that was reached first, so that a node's ranks lie close together.
+    traffic to ranks without a node, because such a rank lies at their edge. Then follows the rank with the most traffic
+    to the node's ranks; of equal ranks the one that was reached first, so that a node's ranks lie close together.
     """
     free = set(range(ranks))
     left = [sum(traffic.weight.get(rank, {}).values()) for rank in range(ranks)]
@@ -232,7 +232,9 @@ def _exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]], rank: int) -> None:
-    """Exchanges `rank` with that rank on the node of its busiest peer which loses least, if both together gain."""
+    """Exchanges `rank` with a rank on the node of its busiest peer: the one that loses least, if the two together
+    gain.
+    """
     row = traffic.weight.get(rank, {})
     ties = _tied(row, nodes)
     here = nodes[rank]

@@ -48,8 +48,8 @@ def mpi_settings(job: Job) -> Records | None:
 
 
 def eager_limits(job: Job) -> dict[str, int]:
-    """Returns the sizes in bytes, header included, up to which a message is sent at once, by the parameter that sets
-    each; only parameters of rank 0 whose value is a size.
+    """Returns the eager limits: sizes in bytes, header included, up to which a message is sent at once, by the
+    parameter that sets them. Only parameters of rank 0 whose value is a size count.
     """
     found = mpi_settings(job)
     if found is None:

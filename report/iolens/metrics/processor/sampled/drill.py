@@ -21,17 +21,17 @@ from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, THREAD, Ask, che
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
 
 _SUMS_OF_OTHERS = ("total", "group")
-"""Levels for which imbalance is not shown, because their parts may be uneven in opposite ways."""
+"""Levels without an imbalance: the parts of such a row may be uneven in opposite ways, which its sum would hide."""
 
 TOGETHER = "ranks known together, mean"
-"""Name of the row of values that a log holds as one sum over several ranks."""
+"""Name of the row for values that the log has only as one sum over several ranks."""
 
 
 @dataclass(frozen=True)
 class Measures:
-    """`first` decides order and threshold, and gets share, imbalance and the rank with the most. `others` are means
-    too. `extremes` maps columns about single calls to `min` or `max`. `weighed`: the one among `others` to which the
-    threshold applies in place of `first`.
+    """`first` decides the order of rows and is compared with the threshold; it also has share, imbalance and the rank
+    with the most. `others` are means too. `extremes` maps columns about single calls to `min` or `max`. `weighed`: the
+    one among `others` to which the threshold applies in place of `first`.
     """
 
     first: str
@@ -47,7 +47,7 @@ class Measures:
 
 @dataclass(frozen=True)
 class Levels:
-    """`known`: the levels by which a table may be grouped; `default`: the levels of a table without a request."""
+    """`known`: the levels by which a table can be grouped; `default`: the levels if the user requests none."""
 
     known: tuple[str, ...]
     default: tuple[str, ...]
@@ -77,10 +77,10 @@ def drill(
     unchanged), and for the first measure share (per cent of the total), imbalance, imbalance_percent, most and
     most_rank. The row of a single rank holds that rank's own values; its share is of the sum over all ranks, so that
     the shares of ranks add up to the share of the row above them. NaN means that a value has no meaning here, or that
-    ranks are known together only (rank -1). Rows of less than `threshold` per cent are left out with all rows below
-    them; `left_out` is their number without the rows below them. Per cent refers to `whole` (of an average rank), else
-    to the total. Where the last level is that of threads, the imbalance of the rows above is among all threads of all
-    ranks.
+    only the sum of several ranks is known (rank -1). Rows of less than `threshold` per cent are left out with all rows
+    below them; `left_out` is their number without the rows below them. Per cent refers to `whole` (of an average rank),
+    else to the total. Where the last level is that of threads, the imbalance of the rows above is among all threads of
+    all ranks.
     """
     single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", _spread(by, rows)
     keys = ["total", *wanted]
@@ -113,8 +113,8 @@ def _spread(by: Sequence[str], rows: Records) -> list[str]:
 
 
 def _without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> Records:
-    """Returns the rows with a name in those `named` columns in which other rows of the same path have one, so that the
-    rows add up.
+    """Returns the rows; in the `named` columns, an empty name is replaced if other rows of the same path have a name,
+    so that the rows add up.
     """
     for depth in range(1, len(keys)):
         key, path = keys[depth], keys[:depth]

@@ -15,8 +15,8 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
     """Returns `hot_lines` with `letters`, `loop` (the line of the loop) and `reason` (why it was not vectorised).
 
     Letters describe the line itself and the loop that contains it, taken to be the last loop before it that GCC
-    mentions in the same function. A loop that was vectorised in one way does not count as missed, whatever failed
-    before. Loop 0 and empty texts mean that GCC says nothing. Returns None if no line is known.
+    mentions in the same function. A loop that GCC vectorised in one way does not count as missed, even if other ways
+    failed before. Loop 0 and empty texts mean that GCC has no remark. Returns None if no line is known.
     """
     lines = hot_lines(job, limit)
     if lines is None:

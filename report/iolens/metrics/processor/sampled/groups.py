@@ -25,8 +25,8 @@ _CALLS: Mapping[str, str] = {
     OMP: r"(GOMP|omp|gomp|__kmpc?|kmp)_\w+",
     BLAS: r"(scipy_)?(cblas_)?[sdcz](gemm|gemv|trsm|trmm|syrk|axpy|dotu?c?|scal|nrm2|copy|swap|ger)_?(64_)?",
 }
-"""Names of functions by group, for libraries whose name does not tell the group: the C library holds several groups,
-and programs may link it statically.
+"""Names of functions by group, for functions whose library does not determine the group: the C library has functions of
+several groups, and programs may link it statically.
 """
 
 _OBJECTS: Mapping[str, str] = {

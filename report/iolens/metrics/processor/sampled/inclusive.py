@@ -1,5 +1,5 @@
-"""Traced functions whose times include inner calls. They are listed below the times that do not overlap, and are part
-of no sum.
+"""Traced functions whose times include inner calls. A table lists them below the times that do not overlap, and adds
+them to no sum.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _KINDS = (
 )
 
 CROWDED = 0.2
-"""A node counts as short of cores if its ranks waited for a core for at least this share of their time."""
+"""Ranks count as short of cores if they waited for a core for at least this share of their time."""
 
 _UNEVEN = 0.1
 """Threads are uneven if the time of the busiest one exceeds the average by this part of the run."""
@@ -55,8 +55,8 @@ _MOSTLY = 0.5
 """Minimum share that counts as most of something."""
 
 _CHILDREN = 0.25
-"""A wait counts as one for child processes if their processor time is at least this share of it; the rest of their
-time they may lack cores or do I/O.
+"""A rank counts as waiting for its child processes if their processor time is at least this share of the wait; in the
+rest of the time the children may lack cores or do I/O.
 """
 
 
@@ -123,7 +123,7 @@ def _waiting_for_cores(job: Job, each: Records) -> float:
 def core_waits(job: Job, each: Records) -> np.ndarray | None:
     """Returns the seconds in which each rank of `each` was ready to run and had no core.
 
-    0 for a rank that may have waited mostly inside MPI calls, because a rank that only polls for a message loses
+    The value is 0 for a rank that may have waited mostly inside MPI calls: a rank that only polls for a message loses
     nothing by waiting for a core. None if the kernel did not count the waiting.
     """
     use = core_use(job)
@@ -166,7 +166,7 @@ def _in_kernel(job: Job) -> float:
 
 
 def _blocked(job: Job, share: float) -> Largest:
-    """Returns what a rank that was asleep or blocked waited for, as far as the log knows."""
+    """Returns the cause for which a rank was asleep or blocked, as far as the log has it."""
     used, each = rank_usage(job), rank_time(job)
     if used is None or each is None or "children_time" not in used:
         return Largest("blocked", share)

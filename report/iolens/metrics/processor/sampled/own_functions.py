@@ -39,9 +39,7 @@ def _own_samples(job: Job) -> pd.DataFrame | None:
 
 
 def group_shares(job: Job) -> dict[str, float]:
-    """Returns the share of each group of functions in all samples, in per cent, the largest first; empty without
-    samples.
-    """
+    """Returns the share of each group of functions in all samples (per cent), largest first; empty without samples."""
     rows = sample_rows(job)
     if rows is None or not rows["samples"].sum():
         return {}

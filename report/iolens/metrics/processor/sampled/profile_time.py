@@ -31,9 +31,9 @@ def profile_time(job: Job, ask: Ask = DEFAULT) -> Records | None:
     The rows below Total do not overlap, and add up to the run time: `time` in POSIX, STDIO and MPI-IO beyond POSIX
     (read, write, meta), in MPI functions, in the timed barriers before collectives (MPI_SYNC), the exclusive times of
     traced functions, what the profiler added to MPI_Init (IOLENS), and the rest. The rest has the group USER if MPI was
-    traced or there is one process; else OTHER, because it includes MPI. Calls of several threads are added and the rest
-    is at least 0, so that the sum may exceed the run time. A sum over several ranks is spread evenly over them. `calls`
-    are 0 in rows without a count.
+    traced or there is one process; otherwise it may include MPI, and its group is OTHER. Calls of several threads are
+    added and the rest is at least 0, so that the sum may exceed the run time. A sum over several ranks is spread evenly
+    over them. `calls` are 0 in rows without a count.
 
     The inclusive times of the program's own functions, and of those of libraries, follow below a second row of depth 0;
     their share is of all time of the ranks, whatever the filter, and their groups have no sum (NaN).

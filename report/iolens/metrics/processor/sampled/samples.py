@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     from iolens.log.records import Records
 
 HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
-"""Groups whose calls own all samples below them."""
+"""Groups whose calls are charged with all samples in them, including those in functions that they call."""
 
 _ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
-"""Groups that yield to a group of `HELD` further in: if HDF5 calls MPI-IO, the time belongs to MPI-IO."""
+"""Groups that are charged only if no group of `HELD` is further in: if HDF5 calls MPI-IO, the time belongs to
+MPI-IO.
+"""
 
 LEVELS = Levels(("group", "function", "source", "line", "caller", "region", "thread", "state"), ("group", "function"))
 _SAMPLES = Measures("samples", ("on_core",))
@@ -262,8 +264,8 @@ def place_of(chain: Chain, waits: bool) -> Place:
 
 def _path_of(chain: Chain, group: str) -> tuple[str, ...]:
     """Returns the names of the functions of a chain; functions of an OpenMP library without symbols are named by what
-    they do. `group` is the group of the innermost frame. A worker thread begins in the library: without a function
-    of the program above it, it has nothing to do, or waits at the end of a parallel region. If the program calls a
+    they do. `group` is the group of the innermost frame. A worker thread begins in the library: if no function of the
+    program is in its chain, the thread has no work, or waits at the end of a parallel region. If the program calls a
     barrier or a lock, the library jumps to its inner functions, so that the called name is not in the chain.
     """
     names, own = [], False

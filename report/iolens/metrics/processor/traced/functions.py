@@ -1,4 +1,4 @@
-"""Everything that was timed call by call, in rows of single ranks."""
+"""All functions that were timed call by call, in rows of single ranks."""
 
 from __future__ import annotations
 
