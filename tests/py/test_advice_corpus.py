@@ -25,7 +25,7 @@ LOGS = {path.stem: path for folder in ("advice/logs", "data") for path in (TESTS
 def test_every_rule_has_its_place_in_the_order() -> None:
     """A rule that is missing in the list would never be applied, and nobody would notice."""
     folder = Path(rules.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    files = {path.stem for path in folder.rglob("*.py")} - {"__init__"}
     assert len(RULES) == len(KNOWN) == len(files)
     assert {rule.check.__module__.rpartition(".")[2] for rule in RULES} == files
 

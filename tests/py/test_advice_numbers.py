@@ -12,7 +12,7 @@ from iolens.advise import diagnosis, findings, say
 from iolens.advise.agree import agreed
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import Layout, Rule, Seen
-from iolens.advise.rules import exchange
+from iolens.advise.rules.mpiio import exchange
 from iolens.advise.standing import HARDLY, NOTHING, standing
 from iolens.log import read_log
 from iolens.metrics.files.ost import clearly_slow

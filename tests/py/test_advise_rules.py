@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 from iolens.advise import Finding, findings, judge, remedies, rules, verdict
 from iolens.advise.limits import DEFAULTS, changed, from_file
-from iolens.advise.rules import narrow_stripes
+from iolens.advise.rules.computing import uneven_computing
+from iolens.advise.rules.ranks import turns
+from iolens.advise.rules.targets import narrow_stripes
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
@@ -295,7 +297,7 @@ def test_the_document_has_the_tables(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_texts_to_paste_fit_a_terminal() -> None:
-    modules = [remedies, *(import_module(f"iolens.advise.rules.{each.name}") for each in iter_modules(rules.__path__))]
+    modules = [remedies, *(import_module(each.name) for each in walk_packages(rules.__path__, rules.__name__ + "."))]
     texts = {f"{m.__name__}.{key}": getattr(m, key) for m in modules for key in vars(m) if key in WORDS}
     assert len(texts) > 20
     assert [key for key, text in texts.items() if max(len(MARK.sub("", line)) for line in text.splitlines()) > 77] == []
@@ -310,7 +312,7 @@ def test_one_stripe_for_all_is_told_one_remedy() -> None:
 
 def test_commands_to_paste_are_commands_of_a_shell() -> None:
     """The lines of remedies that begin with a command are valid shell as they stand; other lines are explanations."""
-    modules = [remedies, *(import_module(f"iolens.advise.rules.{each.name}") for each in iter_modules(rules.__path__))]
+    modules = [remedies, *(import_module(each.name) for each in walk_packages(rules.__path__, rules.__name__ + "."))]
     texts = [getattr(m, key) for m in modules for key in vars(m) if key in WORDS]
     texts += [remedies.stripes_text(-1), remedies.hints_text(["cb_nodes 4"])]
     first = "cd export lctl lfs ethtool h5repack iolens mpirun sbatch scontrol squeue srun".split()
@@ -322,8 +324,8 @@ def test_commands_to_paste_are_commands_of_a_shell() -> None:
 
 def test_offsets_of_ranks_that_took_turns_begin_at_zero() -> None:
     """After MPI_Exscan rank 0's receive buffer has its old contents."""
-    assert "offset = 0;" in rules.turns.REMEDY
-    assert "Fortran  offset = 0\n" in rules.turns.REMEDY
+    assert "offset = 0;" in turns.REMEDY
+    assert "Fortran  offset = 0\n" in turns.REMEDY
 
 
 def traced(compute: list[float], **counters: Any) -> Job:
@@ -347,7 +349,7 @@ def test_time_not_attributed_on_the_longest_rank_evens_out_nothing(monkeypatch: 
     times = {part: np.zeros(2) for part in (*parts.MPI_PARTS, *parts.IO_PARTS)}
     times |= {parts.COMPUTE: np.array([10.0, 2.0]), parts.UNKNOWN: np.array([9.0, 1.0]), "rank": np.arange(2)}
     monkeypatch.setattr("iolens.metrics.processor.time.rank_time", lambda job: Records(times))
-    seen = rules.uneven_computing.check(traced([90.0, 30.0]), DEFAULTS)
+    seen = uneven_computing.check(traced([90.0, 30.0]), DEFAULTS)
     assert seen is not None
     assert seen.seconds == pytest.approx(10.0 - (10.0 + 3.0) / 2)
 

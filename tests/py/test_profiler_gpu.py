@@ -8,7 +8,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import changed
-from iolens.advise.rules import gpu_fallback
+from iolens.advise.rules.accesses import gpu_fallback
 from iolens.log import Job, read_log
 from iolens.pages.exhibits.gpu import GPU_STORAGE
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules import fetched_in_vain
+from iolens.advise.rules.accesses import fetched_in_vain
 from iolens.log import Job, read_log
 from test_profiler_network import requests_program
 

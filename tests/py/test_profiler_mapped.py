@@ -11,7 +11,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import changed
-from iolens.advise.rules import mapped_random
+from iolens.advise.rules.accesses import mapped_random
 from iolens.log import Job, read_log
 from iolens.pages.exhibits.files import MAPPED_FILES
 

@@ -16,7 +16,7 @@ import numpy as np
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules import fetched_in_vain
+from iolens.advise.rules.accesses import fetched_in_vain
 from iolens.log import read_log
 from iolens.metrics.job.network import connections, http_requests
 from iolens.pages.exhibits.network import CONNECTIONS, HTTP_REQUESTS

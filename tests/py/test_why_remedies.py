@@ -10,7 +10,7 @@ import pytest
 from iolens.advise import findings, weigh
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import Layout, Rule, Seen
-from iolens.advise.rules import lock_waits
+from iolens.advise.rules.names import lock_waits
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.why.answers import files_bound, replays, why

@@ -15,7 +15,7 @@ from pathlib import Path
 import darshan
 import pytest
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules import hdf5_not_collective
+from iolens.advise.rules.datasets import hdf5_not_collective
 from iolens.lab.run import mpi
 from iolens.log import read_log
 from iolens.metrics.job.hdf5 import hdf5_settings, not_collective

@@ -1,1 +1,1 @@
-"""One file per rule; iolens/advise/table.py lists them in order."""
+"""One file per rule, in folders by subject; iolens/advise/table.py lists them in order."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.rules import hdf5_fill_values
-from iolens.advise.rules.data_sieving import sieved_files
+from iolens.advise.rules.datasets import hdf5_fill_values
+from iolens.advise.rules.mpiio.data_sieving import sieved_files
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.rules import few_aggregators
-from iolens.advise.rules.exchange import dominated
+from iolens.advise.rules.mpiio import few_aggregators
+from iolens.advise.rules.mpiio.exchange import dominated
 from iolens.log import Job
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.rules import straggler_host, straggler_rank, straggler_target
+from iolens.advise.rules.ranks import straggler_host, straggler_rank
+from iolens.advise.rules.targets import straggler_target
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.ranks import rank_times

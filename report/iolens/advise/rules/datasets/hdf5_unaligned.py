@@ -8,7 +8,7 @@ import numpy as np
 
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.rules import unaligned_own, unaligned_shared
+from iolens.advise.rules.targets import unaligned_own, unaligned_shared
 from iolens.advise.unaligned import seen
 from iolens.log import Job
 

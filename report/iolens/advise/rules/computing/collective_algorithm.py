@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.rules import crowded_processors
+from iolens.advise.rules.computing import crowded_processors
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.rules.small_messages import SENDS, TIMED
+from iolens.advise.rules.computing.small_messages import SENDS, TIMED
 from iolens.log import Job
 
 SMALLEST = (0, 16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20)

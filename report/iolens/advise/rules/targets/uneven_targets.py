@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.capacity import filled_stripes
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Layout, Rule, Seen
-from iolens.advise.rules import narrow_stripes
+from iolens.advise.rules.targets import narrow_stripes
 from iolens.log import Job
 from iolens.metrics.files.ost import moved_by_target
 from iolens.metrics.files.striping import reached_stripes, striped_files

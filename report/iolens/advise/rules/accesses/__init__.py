@@ -1,0 +1,1 @@
+"""Rules about reads and writes: their sizes, order, repetition and path."""

@@ -1,0 +1,1 @@
+"""Rules about computing, messages and processors, which are not I/O."""

@@ -1,0 +1,1 @@
+"""Rules about datasets of HDF5 and variables of PnetCDF."""

@@ -1,0 +1,1 @@
+"""Rules about MPI-IO: collective calls, aggregators, hints."""

@@ -1,0 +1,1 @@
+"""Rules about calls on names: opening, closing and querying files, and locks."""

@@ -1,0 +1,1 @@
+"""Rules about the distribution of I/O over ranks and hosts."""

@@ -1,0 +1,1 @@
+"""Rules about storage targets, stripes, and accesses inside stripes."""
