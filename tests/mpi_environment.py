@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import sys
 
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 
 RANKS = 1024
 """More ranks than cores on any machine where tests run."""

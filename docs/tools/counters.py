@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from iolens.log.counters import BUCKETS
+from iolens.log.format.counters import BUCKETS
 
 RANGES = {
     bucket: bucket.replace("_PLUS", " B and more").replace("_", " to ") + ("" if "PLUS" in bucket else " B")

@@ -14,7 +14,7 @@ from typing import Any
 from counters import meaning
 from iolens.cli.described import Command, Option, commands
 from iolens.lab.sweep.define.schema import schema
-from iolens.log.layouts import MODULES
+from iolens.log.format.layouts import MODULES
 from iolens.pages.exhibit import Column, Exhibit, definition
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import record
 from commands import Block, blocks, pages, rows
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from pages import ROOT, documents, page_of
 
 TUTORIAL = "tutorial"

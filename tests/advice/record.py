@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

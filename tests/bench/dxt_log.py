@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from iolens.log.layouts import MODULES, dtype_of, stored
+from iolens.log.format.layouts import MODULES, dtype_of, stored
 from large_log import write_regions
 
 RANKS, HOSTS, FILES, SECONDS = 64, 8, 10, 60.0

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from iolens.log.container import MODULE_NAMES
-from iolens.log.layouts import MODULES, dtype_of, stored
+from iolens.log.format.container import MODULE_NAMES
+from iolens.log.format.layouts import MODULES, dtype_of, stored
 
 HEADER, RANKS, SIZE = 1328, 64, 1 << 20
 PIECE = 100_000  # Number of records that are made at a time.

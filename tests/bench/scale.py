@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 from iolens.log import read_log
-from iolens.log.container import open_container
-from iolens.log.private import entries_of
+from iolens.log.format.container import open_container
+from iolens.log.format.private import entries_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = 0.5  # Smaller differences, in bytes per rank, are ignored.

@@ -37,7 +37,7 @@ from pathlib import Path
 
 import pandas as pd
 from iolens.cli.main import main as command
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 from iolens.log import Job, read_log
 
 ROOT = Path(__file__).resolve().parents[2]

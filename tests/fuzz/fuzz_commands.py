@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 from iolens.cli.main import main as iolens
-from iolens.log import LogError, container, read_log, reader
+from iolens.log import LogError, read_log, reader
+from iolens.log.format import container
 from iolens.log.rewrite import Contents, put_together, split_log
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from mutate import DOUBLES, INTEGERS

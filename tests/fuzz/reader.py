@@ -24,7 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from iolens.log import LogError, container, read_log, reader
+from iolens.log import LogError, read_log, reader
+from iolens.log.format import container
 from iolens.log.rewrite import Contents, put_together, split_log
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.job.document import write_job

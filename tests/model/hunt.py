@@ -24,7 +24,7 @@ from pathlib import Path
 from calllist import Program, operation_names, read_journal, read_programs
 from compare import Comparison, Error
 from generator import make_program
-from iolens.lab.run import mpi, openmpi
+from iolens.lab.run.mpi_launch import mpi, openmpi
 from logfile import read_log
 from model_stripes import Layout
 from process import Process

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from batches import common_accesses, hunt, show, wrong_accesses, wrong_ints
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 from logfile import Record
 from meaning import BUCKETS
 from model_hdf5 import DIMENSIONS, Hdf5Record

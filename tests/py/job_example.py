@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 from iolens.log import Job, Mount
-from iolens.log.layouts import MODULES
+from iolens.log.format.layouts import MODULES
 
 MIB = 1 << 20
 

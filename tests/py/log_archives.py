@@ -10,7 +10,7 @@ from typing import IO, cast
 from unittest import mock
 
 from iolens.log import rewrite
-from iolens.log.container import open_container
+from iolens.log.format.container import open_container
 
 
 def pack(logs: Path, packed: Path) -> None:

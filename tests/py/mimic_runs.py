@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.cli.main import main
-from iolens.lab.run import mpi, openmpi
+from iolens.lab.run.mpi_launch import mpi, openmpi
 from iolens.log import Job, read_log
 from patience import PATIENCE
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from iolens.lab.installation import find_library
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE: dict[str, tuple[mpi.Flavour, str]] = {

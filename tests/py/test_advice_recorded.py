@@ -8,7 +8,7 @@ import pytest
 from advice_invariants import contradictions
 from iolens.advise.table import RULES
 from iolens.log import read_log
-from iolens.log.container import open_container
+from iolens.log.format.container import open_container
 from iolens.log.rewrite import split_log
 from log_archives import pack, unpack
 from recorded_runs import PLANTED, SETS, bounds, gains, gains_text, logs, runs, scores, text

@@ -13,7 +13,7 @@ from darshan.backend import cffi_backend as backend
 from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.log.anonymize import anonymize, anonymous_chunks
-from iolens.log.container import open_container
+from iolens.log.format.container import open_container
 from iolens.log.pseudonyms import OWN_NAMES, PLAIN, Pseudonyms
 from iolens.log.record_id import record_id
 from iolens.log.rewrite import PrivateRegion, put_together, split_log

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.lab.run.overhead import CHARGED
+from iolens.lab.run.cost.overhead import CHARGED
 from iolens.log import read_log
 
 
@@ -25,7 +25,9 @@ def test_a_log_gets_a_bound_from_its_calls(tmp_path: Path, capsys: pytest.Captur
     log = Path(__file__).parents[1] / "data/darshan/mpi-io-test-x86_64-3.5.0.darshan"
     words = ["--directory", str(tmp_path), "--files", "20", "--pairs", "3", "--jobs", "1", "--log", str(log)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("iolens.lab.run.overhead.seconds_of", lambda command, environment: 1.0 + 0.5 * ("env" in command))
+        patch.setattr(
+            "iolens.lab.run.cost.overhead.seconds_of", lambda command, environment: 1.0 + 0.5 * ("env" in command)
+        )
         assert main(["selfbench", *words]) == 0
     _, _, bound = capsys.readouterr().out.partition("seconds of the busiest rank")
     parts = {line.split("  ")[0]: line.split()[-5:] for line in bound.splitlines()[1:] if line.endswith("%")}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError, UsageError
-from iolens.lab.run.container import assembled, examination, take_contained_apart
-from iolens.lab.run.container_inside import SCRIPT, missing_libraries, read_answer, refusal
-from iolens.lab.run.container_runtimes import RUNTIMES, bind_option, runtime_of
+from iolens.lab.run.containers.container import assembled, examination, take_contained_apart
+from iolens.lab.run.containers.container_inside import SCRIPT, missing_libraries, read_answer, refusal
+from iolens.lab.run.containers.container_runtimes import RUNTIMES, bind_option, runtime_of
 
 STARTS = [
     ("apptainer exec a.sif ./app -n 3", "a.sif", "./app -n 3"),

@@ -13,7 +13,7 @@ import pytest
 from iolens.advise import Finding, diagnosis, verdict
 from iolens.log import Job, read_log
 from iolens.metrics.job.gauges import gauges
-from iolens.metrics.job.mpiio import byte_ratios, collective_time, unseen
+from iolens.metrics.job.interfaces.mpiio import byte_ratios, collective_time, unseen
 from iolens.metrics.job.share import io_seconds
 from iolens.metrics.job.unknown import unknown
 from iolens.metrics.times.timespans import rank_spans

@@ -19,7 +19,7 @@ from iolens.cli.main import main
 from iolens.lab.sweep.read.results import load_results
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
-from iolens.metrics.job.mpiio import unseen
+from iolens.metrics.job.interfaces.mpiio import unseen
 from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial

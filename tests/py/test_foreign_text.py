@@ -18,7 +18,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.foreign import checked, printable
 from iolens.lab.outputs.outputs import read_output
-from iolens.log import container
+from iolens.log.format import container
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.processor.drilled import INDENT

@@ -12,8 +12,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from iolens.log import LogError, container, read_log
-from iolens.log.fallback import read_with_darshan
+from iolens.log import LogError, read_log
+from iolens.log.format import container
+from iolens.log.format.fallback import read_with_darshan
 from iolens.log.reader import read_module
 from iolens.log.rewrite import Contents, put_together, split_log
 

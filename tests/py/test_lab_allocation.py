@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi, single_copy
-from iolens.lab.run.allocation import Allocation, Node, allocation, expand, own_cores, repeated
 from iolens.lab.run.hosts import hosts_of
+from iolens.lab.run.mpi_launch import mpi, single_copy
+from iolens.lab.run.mpi_launch.allocation import Allocation, Node, allocation, expand, own_cores, repeated
 from mpi_libraries import library
 
 CROWDED = {"OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_hwloc_base_binding_policy"}

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.fleet.rows import Met, read_rows
-from iolens.log import fixed, read_log, reader
-from iolens.log.columns import Columns
+from iolens.log import read_log, reader
+from iolens.log.format import fixed
+from iolens.log.format.columns import Columns
 from iolens.log.known import check_region
 from iolens.log.records import Records
 

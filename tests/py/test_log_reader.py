@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from darshan.backend import cffi_backend as backend
-from iolens.log import Job, LogError, container, fixed, read_log
-from iolens.log.container import Container, Region, inflate
-from iolens.log.layouts import MODULES, dtype_of
+from iolens.log import Job, LogError, read_log
+from iolens.log.format import container, fixed
+from iolens.log.format.container import Container, Region, inflate
+from iolens.log.format.layouts import MODULES, dtype_of
 from iolens.log.records import LazyRows, Records
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))

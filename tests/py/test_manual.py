@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from iolens.cli.described import commands
 from iolens.cli.main import COMMANDS, parse
-from iolens.log.layouts import MODULES
+from iolens.log.format.layouts import MODULES
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 
 ROOT = Path(__file__).parents[2]

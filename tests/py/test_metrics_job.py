@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from darshan.backend import cffi_backend as backend
 from iolens.log import Job, read_log
-from iolens.log.fixed import overflowed
+from iolens.log.format.fixed import overflowed
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.writers import moved_by_rank
-from iolens.metrics.job import balance, cost, mpiio, operations
+from iolens.metrics.job import balance, cost
+from iolens.metrics.job.interfaces import mpiio, operations
 from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.times import timespans

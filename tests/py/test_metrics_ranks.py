@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from iolens.log import Job
 from iolens.metrics.files.writers import moved_by_rank
-from iolens.metrics.job import balance, cost, mpiio, processes
+from iolens.metrics.job import balance, cost, processes
+from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.times import timespans

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HUNT = [sys.executable, REPOSITORY / "tests/model/hunt.py", "--build", REPOSITORY / "build"]

@@ -16,7 +16,7 @@ import pytest
 from iolens.advise import findings
 from iolens.lab.installation import find_library
 from iolens.log import read_log
-from iolens.metrics.job.failed import failed_calls
+from iolens.metrics.job.interfaces.failed import failed_calls
 from iolens.metrics.job.start_up import BEFORE, ENTRIES, FIRST, searched_in_vain, start_up
 from iolens.metrics.job.start_up import MISSING as MISSING_ENTRIES
 from iolens.pages.exhibits.about import START_UP

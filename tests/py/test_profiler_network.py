@@ -18,7 +18,7 @@ import pytest
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rules.accesses import fetched_in_vain
 from iolens.log import read_log
-from iolens.metrics.job.network import connections, http_requests
+from iolens.metrics.job.interfaces.network import connections, http_requests
 from iolens.pages.exhibits.network import CONNECTIONS, HTTP_REQUESTS
 
 WHOLE = 100_000

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import profiler_harness as harness
 import pytest
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 from patience import PATIENCE
 
 RANKS = 4

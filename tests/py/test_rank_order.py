@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.cli.read.rank_order import cores_of
-from iolens.lab.run import mpi, openmpi
+from iolens.lab.run.mpi_launch import mpi, openmpi
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.processor.mpi import rank_order

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iolens.lab.run.command_line import take_apart, with_environment
-from iolens.lab.run.mpi import head_of, is_static
+from iolens.lab.run.mpi_launch.mpi import head_of, is_static
 from iolens.lab.run.reach import beyond_reach, out_of_reach
 
 ENV = "is started by env without LD_PRELOAD"

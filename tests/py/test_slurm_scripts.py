@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "slurm").glob("*.sh"))

@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from iolens.cli.main import main
-from iolens.log import container, dxt, read_log
+from iolens.log import read_log
+from iolens.log.format import container, dxt
 from iolens.metrics.files import ost, passes
 from iolens.metrics.times import traces
 from iolens.metrics.times.traces import threads

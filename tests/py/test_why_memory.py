@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from iolens import memory
 from iolens.cli.main import main
-from iolens.log import Job, container, private, read_log
-from iolens.log.container import open_container
-from iolens.log.private import MEMORY_PER_ROW, entries_of, inflated
+from iolens.log import Job, read_log
+from iolens.log.format import container, private
+from iolens.log.format.container import open_container
+from iolens.log.format.private import MEMORY_PER_ROW, entries_of, inflated
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
 from iolens.metrics.why.answers import limits, why
 from why_programs import Line, events_of

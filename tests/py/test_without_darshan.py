@@ -38,7 +38,7 @@ def test_tests_that_use_it_are_skipped_and_others_run(surroundings: dict[str, st
 
 
 def test_the_reader_of_unknown_records_says_what_is_missing(surroundings: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "iolens.log.fallback", "any.darshan", "POSIX"]
+    command = [sys.executable, "-m", "iolens.log.format.fallback", "any.darshan", "POSIX"]
     done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "install the Python package darshan" in done.stdout

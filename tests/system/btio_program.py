@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.run import mpi, openmpi
+from iolens.lab.run.mpi_launch import mpi, openmpi
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

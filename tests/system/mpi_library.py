@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iolens.lab.installation import find_library
-from iolens.lab.run.mpi import Flavour
+from iolens.lab.run.mpi_launch.mpi import Flavour
 
 FLAVOUR: Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
 PRELOAD = f"{find_library(f'libiolens-{FLAVOUR}.so')}:{find_library('libiolens.so')}"

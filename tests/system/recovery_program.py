@@ -15,7 +15,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 import darshan
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from mpi_library import FLAVOUR
 from patience import PATIENCE
 

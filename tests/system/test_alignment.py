@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from btio_program import BTIO, launch, result
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 from iolens.lab.storage.backends import set_stripes
 from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
 from iolens.lab.storage.layout import Layout

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from btio_program import BTIO, COMPONENTS, MPI_SETTINGS, Outcome, btio, launch, result
 from iolens.lab.installation import find_library
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from patience import PATIENCE
 
 pytestmark = pytest.mark.mpi

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from btio_program import ROOT, Outcome, launch, result
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 
 pytestmark = pytest.mark.mpi
 PROGRAM = ROOT / "build" / "bin" / "collectives"

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup, instrumented
 from iolens.log import Job, read_log
-from iolens.metrics.job.mpiio import aggregators
+from iolens.metrics.job.interfaces.mpiio import aggregators
 from mpi_libraries import library, need_several_programs
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import darshan
 import pytest
 from iolens.lab.installation import find_library
-from iolens.lab.run import mpi
 from iolens.lab.run.execute import snapshots_on_request
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
 from mpi_library import FLAVOUR
 from patience import PATIENCE

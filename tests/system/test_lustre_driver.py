@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from iolens.errors import IolensError, UsageError
-from iolens.lab.run import lustre_driver
-from iolens.lab.run.lustre_driver import build_with_driver, holds_driver
+from iolens.lab.run.mpi_launch import lustre_driver
+from iolens.lab.run.mpi_launch.lustre_driver import build_with_driver, holds_driver
 from iolens.lab.storage.emulated import make_mount, set_stripes
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.sweep.plan.prepare import prepare
 from iolens.log import read_log
-from iolens.metrics.job.mpiio import file_ranks
+from iolens.metrics.job.interfaces.mpiio import file_ranks
 from lustre_driver import build
 from own_words import BUSY
 

@@ -12,7 +12,7 @@ import pytest
 from iolens.lab.installation import find_library
 from iolens.lab.predict.extents import piece
 from iolens.lab.predict.two_phase import Collective, aggregators_in_use, places, rounds
-from iolens.lab.run.lustre_driver import INTEL_MPI, intel_settings
+from iolens.lab.run.mpi_launch.lustre_driver import INTEL_MPI, intel_settings
 from iolens.lab.storage.emulated import EMULATED, make_mount, set_stripes
 from iolens.lab.storage.layout import Layout
 from iolens.log import read_log

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from btio_program import ROOT, Outcome, launch, result
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 from mpi_libraries import library
 from own_words import own_words
 

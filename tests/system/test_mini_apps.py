@@ -15,7 +15,7 @@ from btio_program import ROOT
 from iolens.cli.main import main
 from iolens.lab.mimic.phases import waits_of
 from iolens.lab.mimic.trace import read_trace
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.record import read_record
 from iolens.log import Job, read_log
 from mimic_runs import differences, mimicked, mini_app, record

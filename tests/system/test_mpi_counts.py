@@ -15,8 +15,8 @@ import pytest
 from iolens.exports.chrome import chrome
 from iolens.lab.installation import find_program
 from iolens.log import Job, read_log
-from iolens.log.container import open_container
-from iolens.log.variable import words_of
+from iolens.log.format.container import open_container
+from iolens.log.format.variable import words_of
 from iolens.metrics.processor.traced.calls import tracing_cost
 from iolens.symbols.common import ByRank, with_rows
 from mpi_libraries import ROOT, library

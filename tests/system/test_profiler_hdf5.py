@@ -16,9 +16,9 @@ import darshan
 import pytest
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rules.datasets import hdf5_not_collective
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.log import read_log
-from iolens.metrics.job.hdf5 import hdf5_settings, not_collective
+from iolens.metrics.job.interfaces.hdf5 import hdf5_settings, not_collective
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE
 

@@ -11,7 +11,7 @@ from typing import Any
 import darshan
 import pytest
 from iolens.lab.installation import find_library
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.log import read_log
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE

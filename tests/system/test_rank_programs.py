@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.log import read_log
 from iolens.log.anonymize import program as program_of
 from iolens.log.pseudonyms import Pseudonyms

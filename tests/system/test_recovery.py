@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.log import Job, read_log
 from mpi_library import FLAVOUR
 from recovery_program import begin, check_log, children, command, finish, kill_job, recover, start, wait_until

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 
 _HEAVY = ("numpy", "pandas", "ctypes", "hashlib", "importlib.abc", "tempfile", "uuid")
 _NOT_NEEDED = ("dataclasses", "inspect", "json", "datetime", "platform", "iolens.lab.recovery.recover")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from iolens.lab.run import openmpi
 from iolens.lab.run.hosts import hosts_of
+from iolens.lab.run.mpi_launch import openmpi
 from iolens.log import read_log
 from mpi_libraries import library
 from patience import PATIENCE

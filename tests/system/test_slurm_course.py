@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi, openmpi
+from iolens.lab.run.mpi_launch import mpi, openmpi
 from mpi_library import FLAVOUR
 from patience import PATIENCE
 from recovery_program import program, wait_until

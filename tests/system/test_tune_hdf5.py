@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from iolens.cli.main import main
 from iolens.log import read_log
-from iolens.metrics.job.hdf5 import hdf5_settings
+from iolens.metrics.job.interfaces.hdf5 import hdf5_settings
 
 EXPERIMENT = """
 name: hdf5

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.workloads.foreign import FOREIGN
 from iolens.lab.workloads.workload import RESULT, Workload
 from iolens.lab.workloads.workloads import WORKLOADS, refusal_of, volume_of, workload_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from iolens.errors import IolensError, UsageError
 from iolens.fleet.rows import Met, read_rows
 from iolens.fleet.store import Part, known_logs, make_store
-from iolens.log.container import LogError
+from iolens.log.format.container import LogError
 
 if TYPE_CHECKING:
     from distributed import Client

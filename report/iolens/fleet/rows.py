@@ -16,11 +16,11 @@ from iolens.forest.label import label
 from iolens.forest.process import JOB_FOLDER
 from iolens.forest.uses import file_seconds, uses_of
 from iolens.log import Job
-from iolens.log.container import open_container
+from iolens.log.format.container import open_container
 from iolens.log.reader import ESSENCE, job_of
 from iolens.log.records import Records
 from iolens.metrics.files.overview import mounts_of, paths
-from iolens.metrics.job.layers import LAYERS, io_time
+from iolens.metrics.job.interfaces.layers import LAYERS, io_time
 from iolens.metrics.job.share import WAITED, highest_records, kind_seconds
 
 _NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")

@@ -16,7 +16,7 @@ from iolens.forest.process import Process, process_of
 from iolens.forest.uses import USES, uses_of
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.log.container import LogError
+from iolens.log.format.container import LogError
 from iolens.log.reader import ESSENCE, read_log
 from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest_of, paths

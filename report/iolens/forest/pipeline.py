@@ -14,7 +14,7 @@ from iolens.forest.summary import processes
 from iolens.forest.tree import tree_of
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.log.container import LogError
+from iolens.log.format.container import LogError
 from iolens.log.reader import read_log
 from iolens.log.records import Records
 from iolens.metrics.processor.mpi.nodes import Chain, inner_chains

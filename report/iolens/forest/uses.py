@@ -11,7 +11,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest
 from iolens.metrics.files.use import id_rows
 from iolens.metrics.grouping import Groups, stacked
-from iolens.metrics.job.layers import LAYERS, io_time
+from iolens.metrics.job.interfaces.layers import LAYERS, io_time
 from iolens.metrics.job.share import KINDS, highest_records
 from iolens.metrics.once import once_per_job
 

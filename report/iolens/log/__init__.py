@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from iolens.log.container import LogError
+from iolens.log.format.container import LogError
 from iolens.log.job import Job, ModuleInfo, Mount
 
 __all__ = ["Job", "LogError", "ModuleInfo", "Mount", "read_log"]

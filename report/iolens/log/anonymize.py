@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from iolens.log.container import WIDE, Container, LogError, Region
-from iolens.log.header import METADATA, read_job
-from iolens.log.layouts import MODULES, dtype_of, stored
-from iolens.log.places import record_places
+from iolens.log.format.container import WIDE, Container, LogError, Region
+from iolens.log.format.header import METADATA, read_job
+from iolens.log.format.layouts import MODULES, dtype_of, stored
+from iolens.log.format.places import record_places
+from iolens.log.format.variable import VERSIONS
 from iolens.log.pseudonyms import Pseudonyms, lies_on
 from iolens.log.rewrite import Contents, PrivateRegion, put_together, split_log
-from iolens.log.variable import VERSIONS
 
 _METADATA_KEPT = (b"lib_ver", b"h", b"partial")
 """Keys that are copied: the version, MPI-IO hints for writing the log, and why the log is partial."""

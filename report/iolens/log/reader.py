@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from iolens.lazy import pd
-from iolens.log.container import Container, LogError, Region, open_container
-from iolens.log.dxt import read_dxt
-from iolens.log.fallback import read_with_darshan
-from iolens.log.fixed import read_fixed
-from iolens.log.header import read_job, read_names
+from iolens.log.format.container import Container, LogError, Region, open_container
+from iolens.log.format.dxt import read_dxt
+from iolens.log.format.fallback import read_with_darshan
+from iolens.log.format.fixed import read_fixed
+from iolens.log.format.header import read_job, read_names
+from iolens.log.format.layouts import MODULES
+from iolens.log.format.private import entries_of, read_private
+from iolens.log.format.variable import VERSIONS, read_apmpi, read_heatmap, read_lustre
 from iolens.log.job import Job, ModuleInfo
-from iolens.log.layouts import MODULES
-from iolens.log.private import entries_of, read_private
 from iolens.log.records import Frames, Records
-from iolens.log.variable import VERSIONS, read_apmpi, read_heatmap, read_lustre
 
 if TYPE_CHECKING:
     Found: TypeAlias = Records | pd.DataFrame

@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from iolens.log.container import WIDE, Container, LogError, Region, inflate, slot_names
-from iolens.log.private import FOOTER, MAGIC, entries_of, inflated
+from iolens.log.format.container import WIDE, Container, LogError, Region, inflate, slot_names
+from iolens.log.format.private import FOOTER, MAGIC, entries_of, inflated
 
 _COMPRESS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bzip2": bz2.compress, "none": bytes}
 

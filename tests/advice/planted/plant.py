@@ -22,12 +22,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from iolens.lab.run import openmpi
+from iolens.lab.run.mpi_launch import openmpi
 from iolens.lab.storage import emulated
 from iolens.lab.storage.layout import Layout
 from iolens.log import read_log
 from iolens.log.anonymize import anonymize
-from iolens.log.container import open_container
+from iolens.log.format.container import open_container
 from iolens.metrics.job.ranks import io_span_seconds
 
 HERE = Path(__file__).resolve().parent

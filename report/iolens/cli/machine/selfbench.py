@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.run.overhead import Part, overhead_bound
-from iolens.lab.run.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical_cost, variants
+from iolens.lab.run.cost.overhead import Part, overhead_bound
+from iolens.lab.run.cost.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical_cost, variants
 from iolens.log import Job, read_log
 
 

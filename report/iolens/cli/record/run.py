@@ -14,11 +14,12 @@ from iolens.cli.numbers import whole_number
 from iolens.errors import UsageError
 from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
-from iolens.lab.run import mpi, preload
+from iolens.lab.run import preload
 from iolens.lab.run.command_line import command_name, take_apart
-from iolens.lab.run.container_names import ANY, RUNTIME_NAMES
+from iolens.lab.run.containers.container_names import ANY, RUNTIME_NAMES
 from iolens.lab.run.execute import Outcome, ending, execute, interruptible
 from iolens.lab.run.log_place import log_place, name_logs
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
 from iolens.lab.say import say
 
@@ -250,7 +251,7 @@ def run(args: argparse.Namespace) -> int:
         _refuse_beside_container(args)
     settings: Mapping[str, str] = {}
     if args.io_component == LUSTRE:
-        from iolens.lab.run.lustre_driver import under_driver
+        from iolens.lab.run.mpi_launch.lustre_driver import under_driver
 
         words, settings = under_driver(words)
     place = log_place(args.output, os.environ)
@@ -276,7 +277,7 @@ def _program_name(words: list[str], container: str | None) -> str:
     """Returns the name of the command's program, also inside a container; else the command's first word."""
     if container is None:
         return take_apart(words).application or words[0]
-    from iolens.lab.run.container import contained_program
+    from iolens.lab.run.containers.container import contained_program
 
     return contained_program(words, container) or words[0]
 

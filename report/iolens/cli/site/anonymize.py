@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--key is empty; give a secret, or leave --key out for a random one")
     from iolens.log import read_log
     from iolens.log.anonymize import anonymize
-    from iolens.log.container import open_container
+    from iolens.log.format.container import open_container
 
     read_log(args.log)
     key = args.key.encode() if args.key else secrets.token_bytes(32)

@@ -12,7 +12,7 @@ import iolens
 from iolens.errors import IolensError
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.installation import find_library, find_program, kind_of_installation
-from iolens.lab.run.mpi import Flavour
+from iolens.lab.run.mpi_launch.mpi import Flavour
 from iolens.lab.workloads.workloads import WORKLOADS
 
 _PACKAGES = {

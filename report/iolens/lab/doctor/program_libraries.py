@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iolens.lab.doctor.finding import CheckResult
-from iolens.lab.run.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import output_of
 
 _LDCONFIG = "/sbin/ldconfig"
 _NEWEST_1_8 = 10

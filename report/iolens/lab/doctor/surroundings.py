@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iolens.lab.doctor.finding import CheckResult
-from iolens.lab.run.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import output_of
 
 
 def launchers() -> Iterator[CheckResult]:

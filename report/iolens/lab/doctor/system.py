@@ -12,8 +12,8 @@ from pathlib import Path
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.launchers.slurm_queue import ask_slurm
 from iolens.lab.recovery.places import default_folders
-from iolens.lab.run.mpi import output_of
-from iolens.lab.run.single_copy import single_copy_works
+from iolens.lab.run.mpi_launch.mpi import output_of
+from iolens.lab.run.mpi_launch.single_copy import single_copy_works
 from iolens.lab.storage.mounts import file_system
 
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")

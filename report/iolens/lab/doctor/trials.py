@@ -13,8 +13,8 @@ from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.doctor.surroundings import version_said
 from iolens.lab.doctor.tried import BYTES
 from iolens.lab.installation import find_library, find_program
-from iolens.lab.run import mpi
 from iolens.lab.run.execute import execute
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
 from iolens.log import Job, read_log
 

@@ -16,7 +16,7 @@ from iolens.lab.io500.phases import PHASES, TIMESTAMP_BEFORE, Phase, Scale, opti
 from iolens.lab.io500.score import PhaseResult, outcome_of
 from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.local import LOCAL
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
 from iolens.lab.workloads.workload import RESULT, read_result
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.lab.run.execute import Outcome
-from iolens.lab.run.mpi import Flavour
+from iolens.lab.run.mpi_launch.mpi import Flavour
 from iolens.lab.run.preload import Setup
 from iolens.lab.values import Kind
 

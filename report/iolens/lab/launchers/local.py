@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 
 from iolens.lab.launchers.launcher import Launcher, RunSpec
-from iolens.lab.run import mpi
 from iolens.lab.run.execute import Outcome, execute
+from iolens.lab.run.mpi_launch import mpi
 
 
 def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:

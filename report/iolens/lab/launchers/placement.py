@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from iolens.errors import UsageError
-from iolens.lab.run import mpi
+from iolens.lab.run.mpi_launch import mpi
 
 MAPPINGS = ("slot", "core", "socket", "node")
 """Where successive ranks are placed: slots of one node after another, cores, sockets in turn, or nodes in turn."""

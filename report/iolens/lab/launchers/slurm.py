@@ -20,8 +20,8 @@ from iolens.lab.launchers.slurm_batches import batches
 from iolens.lab.launchers.slurm_queue import QueuedJob, states
 from iolens.lab.launchers.slurm_script import DIRECTIVES, TIME, nodes_of, script
 from iolens.lab.launchers.task_file import OUTCOME, logs_in, read_outcome, write_task
-from iolens.lab.run import mpi
 from iolens.lab.run.execute import Outcome
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.say import say
 
 _JOB = "job.json"

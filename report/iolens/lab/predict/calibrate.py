@@ -16,8 +16,8 @@ from iolens.lab.predict.predict import placed, recorded_times
 from iolens.lab.predict.recorded import Recorded, read_recorded
 from iolens.lab.predict.replay import Plan, steps_of
 from iolens.lab.predict.settings import Settings, predicted_layouts
-from iolens.lab.run import mpi
 from iolens.lab.run.execute import execute
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_at

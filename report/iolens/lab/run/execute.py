@@ -88,7 +88,7 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
     seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
     _, lacking = _leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
     if setup.container:
-        from iolens.lab.run.container import remove_spool_folder
+        from iolens.lab.run.containers.container import remove_spool_folder
 
         remove_spool_folder(run)
     code = status if status >= 0 else 128 - status

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.run.allocation import allocation
+from iolens.lab.run.mpi_launch.allocation import allocation
 
 
 def hosts_of(logs: Sequence[Path], ranks: int | None = 1) -> list[str]:

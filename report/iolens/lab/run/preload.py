@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
-from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.reach import beyond_reach
 from iolens.lab.say import say
 
@@ -34,7 +34,7 @@ _READ_BY_THE_LOADER = frozenset(" :;$\t\n")
 class Setup(NamedTuple):
     """The conditions of a command: the profiler, the folder of logs, the storage on which the command's files lie, if
     it is known, and variables for the application and the launcher. A command that takes longer than `timeout` seconds
-    is ended. `container` names the runtime that starts the command's container, or is "any" (lab/run/container.py).
+    is ended. `container` names the runtime that starts the command's container, or is "any" (containers/container.py).
     With `apart`, ranks do not wait for each other to write one log.
     """
 
@@ -63,7 +63,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command
         settings |= site_darshan.darshan_settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
     traced = _libraries_of_groups(settings.get("IOLENS_TRACE"))
     if setup.container:
-        from iolens.lab.run.container import contained
+        from iolens.lab.run.containers.container import contained
 
         return contained(words, setup.container, settings, setup.logs, traced), command
     beyond = beyond_reach(command)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.lab.installation import find_library
-from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command
-from iolens.lab.run.container_names import runtime_name
+from iolens.lab.run.containers.container_names import runtime_name
+from iolens.lab.run.mpi_launch import mpi
 
 _CLEARS = ("-", "-i", "--ignore-environment")
 """Options of env that clear the whole environment."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.run.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import output_of
 
 _FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
 """Variables that name the folder of logs: Darshan's own, and the one that most sites configure it with."""

@@ -12,7 +12,7 @@ from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import describe, name_text
 from iolens.metrics.job.cost import io_cost
-from iolens.metrics.job.operations import syncs
+from iolens.metrics.job.interfaces.operations import syncs
 from iolens.metrics.subjects.aligned import numbers
 from iolens.metrics.subjects.bounds import bounds
 from iolens.metrics.subjects.facts import facts_of

@@ -9,7 +9,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, empty, labelled, ordered, stacked
-from iolens.metrics.job.layers import LAYERS, io_time
+from iolens.metrics.job.interfaces.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
 
 LOWEST = ("POSIX", "STDIO", "DFS", "DAOS")

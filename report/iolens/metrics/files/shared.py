@@ -8,7 +8,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest, path_column
 from iolens.metrics.grouping import Groups, labelled, most, stacked
-from iolens.metrics.job.layers import io_time
+from iolens.metrics.job.interfaces.layers import io_time
 from iolens.metrics.once import once_per_job
 
 _SIDES = ("fastest", "slowest")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from iolens.log import Job
-from iolens.log.counters import BUCKETS
+from iolens.log.format.counters import BUCKETS
 from iolens.log.records import LazyRows, Records, numbered
-from iolens.metrics.job.layers import LAYERS
+from iolens.metrics.job.interfaces.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest
 from iolens.metrics.job.balance import heat_bytes
-from iolens.metrics.job.mpiio import file_rank_records
+from iolens.metrics.job.interfaces.mpiio import file_rank_records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times.traces import run_begins
 

@@ -10,7 +10,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import LOWEST, lowest
 from iolens.metrics.grouping import Groups
-from iolens.metrics.job.layers import LAYERS, MIB, io_time, seconds, total
+from iolens.metrics.job.interfaces.layers import LAYERS, MIB, io_time, seconds, total
 from iolens.metrics.once import once_per_job
 
 

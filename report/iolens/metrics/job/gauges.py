@@ -10,8 +10,8 @@ from iolens.metrics.files.ost import moved_by_target, moving_records, stripe_rec
 from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, without_repeats
 from iolens.metrics.job.cost import moved_once
-from iolens.metrics.job.layers import LAYERS, total
-from iolens.metrics.job.operations import file_bytes
+from iolens.metrics.job.interfaces.layers import LAYERS, total
+from iolens.metrics.job.interfaces.operations import file_bytes
 from iolens.metrics.job.ranks import io_span_share
 from iolens.metrics.job.share import io_mean_seconds, io_seconds
 from iolens.metrics.once import once_per_job

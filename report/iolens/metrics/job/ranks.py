@@ -13,8 +13,8 @@ from iolens.metrics.files.ost import clearly_slow
 from iolens.metrics.files.overview import lowest
 from iolens.metrics.files.use import among
 from iolens.metrics.job.about import host_ranks
-from iolens.metrics.job.layers import io_time
-from iolens.metrics.job.mpiio import file_rank_records
+from iolens.metrics.job.interfaces.layers import io_time
+from iolens.metrics.job.interfaces.mpiio import file_rank_records
 from iolens.metrics.job.share import io_seconds
 from iolens.metrics.once import once_per_job
 

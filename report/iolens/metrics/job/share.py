@@ -16,7 +16,7 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, file_records, id_rows
-from iolens.metrics.job.layers import LAYERS
+from iolens.metrics.job.interfaces.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
 KINDS = ("READ", "WRITE", "META")

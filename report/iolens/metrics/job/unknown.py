@@ -6,9 +6,9 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.comparison.settings import volume_text
 from iolens.metrics.files import ost
-from iolens.metrics.job import mpiio
 from iolens.metrics.job.cost import moved_once
-from iolens.metrics.job.operations import file_bytes
+from iolens.metrics.job.interfaces import mpiio
+from iolens.metrics.job.interfaces.operations import file_bytes
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.parts import UNTRACED
 from iolens.metrics.processor.time import rank_time

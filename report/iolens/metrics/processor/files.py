@@ -10,7 +10,7 @@ from typing import Any
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.records import as_records
-from iolens.metrics.job.layers import MIB
+from iolens.metrics.job.interfaces.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
 from iolens.metrics.processor.io import rank_io

@@ -12,7 +12,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest, path_column
 from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, stacked
-from iolens.metrics.job.layers import LAYERS, io_time
+from iolens.metrics.job.interfaces.layers import LAYERS, io_time
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.private import table_records
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from iolens.lazy import pd
 from iolens.metrics.job.cost import io_cost
-from iolens.metrics.job.operations import access_sizes, operation_counts, sized_layers
+from iolens.metrics.job.interfaces.operations import access_sizes, operation_counts, sized_layers
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.times.timespans import activity, mapped

@@ -9,7 +9,7 @@ from iolens.log import Job
 from iolens.metrics.files.overview import file_counts
 from iolens.metrics.job.cost import all_performance, io_cost
 from iolens.metrics.job.gauges import gauges
-from iolens.metrics.job.operations import access_sizes, operation_counts, sized_layers
+from iolens.metrics.job.interfaces.operations import access_sizes, operation_counts, sized_layers
 from iolens.metrics.job.share import io_seconds, io_share
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi.calls import mpi_calls

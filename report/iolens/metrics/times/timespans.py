@@ -9,7 +9,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest, path_column
 from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, empty, labelled, ordered, stacked
-from iolens.metrics.job.operations import stream_ids
+from iolens.metrics.job.interfaces.operations import stream_ids
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times.timeline import KINDS, Timeline, traced
 from iolens.metrics.times.traces import TRACES

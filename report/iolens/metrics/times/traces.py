@@ -12,7 +12,7 @@ import numpy as np
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.files.overview import paths
-from iolens.metrics.job.layers import LAYERS
+from iolens.metrics.job.interfaces.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from iolens.log import Job
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import size_text, volume_text
 from iolens.metrics.job.cost import performance
-from iolens.metrics.job.mpiio import aggregators, byte_ratios, rank_list
+from iolens.metrics.job.interfaces.mpiio import aggregators, byte_ratios, rank_list
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison.numbers import three_digits, value_with_unit

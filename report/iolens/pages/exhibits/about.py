@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from iolens.log import Job
-from iolens.metrics.job import about, mpiio, start_up
+from iolens.metrics.job import about, start_up
+from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.times import clocks
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit

@@ -9,7 +9,7 @@ from iolens.log.records import Records
 from iolens.metrics.files import costly_files, locks, mapped, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST
-from iolens.metrics.job import extra, failed, rings
+from iolens.metrics.job.interfaces import extra, failed, rings
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iolens.log import Job
-from iolens.metrics.job.gpu_storage import gpu_storage
+from iolens.metrics.job.interfaces.gpu_storage import gpu_storage
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 

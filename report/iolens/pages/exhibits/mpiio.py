@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iolens.log import Job
-from iolens.metrics.job import extra, hdf5, mpiio
+from iolens.metrics.job.interfaces import extra, hdf5, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 

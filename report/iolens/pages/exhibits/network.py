@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iolens.log import Job
-from iolens.metrics.job import network
+from iolens.metrics.job.interfaces import network
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 

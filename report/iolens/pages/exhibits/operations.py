@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.metrics.job import operations
+from iolens.metrics.job.interfaces import operations
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock

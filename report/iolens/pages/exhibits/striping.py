@@ -10,7 +10,8 @@ from iolens.advise.limits import DEFAULTS
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.files import ost, striping
-from iolens.metrics.job import lustre_client, mpiio, ranks
+from iolens.metrics.job import ranks
+from iolens.metrics.job.interfaces import lustre_client, mpiio
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit

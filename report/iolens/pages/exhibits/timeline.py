@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.metrics.job import cost, operations
+from iolens.metrics.job import cost
+from iolens.metrics.job.interfaces import operations
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times import clocks, periods, timespans, traces
 from iolens.metrics.times.timeline import timelines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iolens.log import Job
-from iolens.metrics.job import mpiio
+from iolens.metrics.job.interfaces import mpiio
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS, START_UP

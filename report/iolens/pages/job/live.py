@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iolens.log import Job
 from iolens.metrics.files.costly_files import top_files
-from iolens.metrics.job.mpiio import rank_list
+from iolens.metrics.job.interfaces.mpiio import rank_list
 from iolens.metrics.job.progress import layers_since, standing
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi.calls import mpi_calls

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from iolens.log import Job
 from iolens.metrics.job.cost import all_performance
-from iolens.metrics.job.operations import operation_counts
+from iolens.metrics.job.interfaces.operations import operation_counts
 from iolens.missing import is_nan
 
 Labels = tuple[tuple[str, str], ...]

@@ -10,8 +10,9 @@ from iolens.advise import say
 from iolens.lab.storage.backends import marks
 from iolens.log import Job
 from iolens.metrics.files import overview as files
-from iolens.metrics.job import cost, mpiio, operations
+from iolens.metrics.job import cost
 from iolens.metrics.job.gauges import is_without_io
+from iolens.metrics.job.interfaces import mpiio, operations
 from iolens.pages import words
 from iolens.pages.exhibits.why import storage_note
 from iolens.pages.text.cells import middle

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.job.network import http_requests
+from iolens.metrics.job.interfaces.network import http_requests
 
 _REMEDY = """\
 Keep what was fetched, and ask for parts of the size that is used:

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.job.gpu_storage import gpu_storage
+from iolens.metrics.job.interfaces.gpu_storage import gpu_storage
 
 _REMEDY = """\
 Find out why the direct path was not taken:

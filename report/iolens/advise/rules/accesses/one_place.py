@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, most_first
-from iolens.metrics.job.operations import STREAMS
+from iolens.metrics.job.interfaces.operations import STREAMS
 from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\

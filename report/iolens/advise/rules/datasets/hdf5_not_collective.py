@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.job.hdf5 import not_collective
+from iolens.metrics.job.interfaces.hdf5 import not_collective
 
 _REMEDIES = {
     "conversion of types": """\

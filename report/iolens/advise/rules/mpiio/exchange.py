@@ -12,7 +12,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file, joined_files, most_first, under_mpiio
 from iolens.metrics.files.writers import posix_users
-from iolens.metrics.job.mpiio import exchange_times
+from iolens.metrics.job.interfaces.mpiio import exchange_times
 from iolens.metrics.job.share import slowest_seconds
 
 _BUFFER = "cb_buffer_size 67108864"

@@ -13,7 +13,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import under_mpiio
 from iolens.metrics.files.writers import posix_users
-from iolens.metrics.job.mpiio import hints
+from iolens.metrics.job.interfaces.mpiio import hints
 from iolens.metrics.job.share import slowest_seconds
 
 REMEDY = """\

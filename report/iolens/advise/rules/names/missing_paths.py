@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.job.failed import MISSING, failed_calls
+from iolens.metrics.job.interfaces.failed import MISSING, failed_calls
 from iolens.metrics.job.start_up import searched_in_vain
 
 _CALLS_PER_ENTRY = 2

@@ -12,7 +12,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import among, by_file
-from iolens.metrics.job.layers import LAYERS
+from iolens.metrics.job.interfaces.layers import LAYERS
 from iolens.metrics.job.share import KINDS, highest_records, seconds_in
 
 REMEDY = """\

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.io_components import LUSTRE
-from iolens.lab.run.lustre_driver import build_with_driver
-from iolens.lab.run.mpi import find_launcher
+from iolens.lab.run.mpi_launch.lustre_driver import build_with_driver
+from iolens.lab.run.mpi_launch.mpi import find_launcher
 from iolens.lab.say import say
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.define.experiment import ROMIO, Experiment

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.lab.launchers.launcher import RunSpec
-from iolens.lab.run.lustre_driver import Build
+from iolens.lab.run.mpi_launch.lustre_driver import Build
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.define.experiment import ALWAYS, ROMIO, Experiment, Keep
 from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP

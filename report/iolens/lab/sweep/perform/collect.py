@@ -11,7 +11,7 @@ from iolens.errors import IolensError
 from iolens.lab.io_components import LUSTRE, ROMIO, TWO_PHASE
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
-from iolens.lab.run.mpi import Flavour
+from iolens.lab.run.mpi_launch.mpi import Flavour
 from iolens.lab.run.record import RunRecord, fields_of
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.mounts import file_system
@@ -20,8 +20,8 @@ from iolens.lab.sweep.plan.prepare import Sweep
 from iolens.lab.workloads.workload import RESULT
 from iolens.log import read_log
 from iolens.log.job import Job
-from iolens.metrics.job.mpiio import file_ranks
-from iolens.metrics.job.operations import syncs
+from iolens.metrics.job.interfaces.mpiio import file_ranks
+from iolens.metrics.job.interfaces.operations import syncs
 from iolens.metrics.job.share import io_mean_seconds
 
 _NOT_SET = "the setting did not take effect: "

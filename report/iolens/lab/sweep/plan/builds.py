@@ -18,11 +18,11 @@ from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.launchers.placement import options_for
-from iolens.lab.run import mpi
-from iolens.lab.run.allocation import allocation
 from iolens.lab.run.command_line import take_apart, with_environment
-from iolens.lab.run.lustre_driver import INTEL_MPI, Build, build_with_driver
-from iolens.lab.run.mpi import output_of
+from iolens.lab.run.mpi_launch import mpi
+from iolens.lab.run.mpi_launch.allocation import allocation
+from iolens.lab.run.mpi_launch.lustre_driver import INTEL_MPI, Build, build_with_driver
+from iolens.lab.run.mpi_launch.mpi import output_of
 from iolens.lab.run.record import run_key
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend

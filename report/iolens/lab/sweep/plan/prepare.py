@@ -10,7 +10,7 @@ from pathlib import Path
 from iolens.lab.files import write_aside
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
-from iolens.lab.run.lustre_driver import Build
+from iolens.lab.run.mpi_launch.lustre_driver import Build
 from iolens.lab.run.record import RECORD, RunRecord, read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.define.experiment import Experiment

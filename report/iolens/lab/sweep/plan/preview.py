@@ -9,8 +9,8 @@ from pathlib import Path
 
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launchers import LAUNCHERS
-from iolens.lab.run import mpi
-from iolens.lab.run.lustre_driver import INTEL_MPI, Build
+from iolens.lab.run.mpi_launch import mpi
+from iolens.lab.run.mpi_launch.lustre_driver import INTEL_MPI, Build
 from iolens.lab.run.record import read_record
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import existing

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from iolens.log.container import Container, LogError, Region, inflate, inflated_pieces
-from iolens.log.layouts import MODULES, dtype_of, stored
+from iolens.log.format.container import Container, LogError, Region, inflate, inflated_pieces
+from iolens.log.format.layouts import MODULES, dtype_of, stored
 from iolens.log.records import Records, numbered
 
 _SMALL = 1 << 20

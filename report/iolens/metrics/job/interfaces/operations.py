@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.log import Job
-from iolens.log.counters import BUCKETS
+from iolens.log.format.counters import BUCKETS
 from iolens.log.records import Records
 from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, labelled, ordered, stacked
-from iolens.metrics.job.layers import LAYERS, total
+from iolens.metrics.job.interfaces.layers import LAYERS, total
 from iolens.metrics.once import once_per_job
 
 STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")

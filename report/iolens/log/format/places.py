@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from iolens.log.container import Container, Region
-from iolens.log.dxt import fields_of
-from iolens.log.variable import APMPI_HEAD, APMPI_NODE, APMPI_RECORD
+from iolens.log.format.container import Container, Region
+from iolens.log.format.dxt import fields_of
+from iolens.log.format.variable import APMPI_HEAD, APMPI_NODE, APMPI_RECORD
 
 Place = tuple[int, list[tuple[int, int]]]
 """Offset of a record, which begins with its id, and begin and end of its texts: a host, or the names of pools."""

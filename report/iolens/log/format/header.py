@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 
 from iolens.foreign import decoded, printable
-from iolens.log.container import WIDE, Container, LogError, inflate
+from iolens.log.format.container import WIDE, Container, LogError, inflate
 from iolens.log.job import Mount
 
 METADATA = 1024

@@ -1,5 +1,6 @@
 """Reads record versions that this package does not know by libdarshan-util, if PyPI's `darshan` is installed. That
-library runs in a process of its own, `python -m iolens.log.fallback LOG MODULE`, because a damaged log may crash it.
+library runs in a process of its own, `python -m iolens.log.format.fallback LOG MODULE`, because a damaged log may
+crash it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _SECONDS = 600
 
 def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str]:
     """Returns the module's frame, or None and the reason."""
-    command = [sys.executable, "-m", "iolens.log.fallback", str(path), module]
+    command = [sys.executable, "-m", "iolens.log.format.fallback", str(path), module]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         found = json.loads(done.stdout)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from iolens.foreign import checked
-from iolens.log.columns import Columns
-from iolens.log.container import Container, LogError, streams
+from iolens.log.format.columns import Columns
+from iolens.log.format.container import Container, LogError, streams
 from iolens.log.known import check_region
 from iolens.log.records import Records
 from iolens.memory import free_memory

@@ -14,9 +14,9 @@ import numpy as np
 
 from iolens.foreign import decoded
 from iolens.lazy import pd
-from iolens.log.container import Container, Region, inflated_pieces
+from iolens.log.format.container import Container, Region, inflated_pieces
+from iolens.log.format.variable import damaged
 from iolens.log.records import Records, numbered
-from iolens.log.variable import damaged
 
 _OPERATIONS = ("write", "read")
 """The operations in their order within a record."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from iolens.log import counters
+from iolens.log.format import counters
 
 
 @dataclass(frozen=True)

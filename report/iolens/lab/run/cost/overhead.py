@@ -15,10 +15,10 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
-from iolens.lab.run import mpi
 from iolens.lab.run.command_line import take_apart, with_environment
+from iolens.lab.run.cost.selfbench import Cost, Measured, surroundings
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import chain, preload_value
-from iolens.lab.run.selfbench import Cost, Measured, surroundings
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.statistics.intervals import median_interval

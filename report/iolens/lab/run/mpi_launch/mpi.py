@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from iolens.errors import IolensError
-from iolens.lab.run.single_copy import single_copy_works
+from iolens.lab.run.mpi_launch.single_copy import single_copy_works
 
 if TYPE_CHECKING:
-    from iolens.lab.run.allocation import Allocation
+    from iolens.lab.run.mpi_launch.allocation import Allocation
 
 Flavour = Literal["openmpi", "mpich", "mpiabi"]
 """An MPI ABI: Open MPI's, that of MPICH and its relatives, or the standard one of MPI 5, which any library may offer.
@@ -40,7 +40,7 @@ _LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
 
 def output_of(*words: str) -> str:
     """Returns the output of a command (standard output and error); empty if it cannot be run."""
-    from iolens.lab.run import openmpi
+    from iolens.lab.run.mpi_launch import openmpi
 
     surroundings = {**os.environ, **openmpi.openmpi_variables(["as root"], None)}
     try:
@@ -142,7 +142,7 @@ def find_launcher(flavour: Flavour | None) -> str:
 @cache
 def version_of_launcher(launcher: str) -> int | None:
     """Returns the major version of the Open MPI that this launcher belongs to; None for any other launcher."""
-    from iolens.lab.run import openmpi
+    from iolens.lab.run.mpi_launch import openmpi
 
     return openmpi.major_version(output_of(launcher, "--version"))
 
@@ -179,8 +179,8 @@ def environment(
     """
     if flavour != "openmpi":
         return {}
-    from iolens.lab.run import openmpi
-    from iolens.lab.run.allocation import allocation
+    from iolens.lab.run.mpi_launch import openmpi
+    from iolens.lab.run.mpi_launch.allocation import allocation
 
     nodes = nodes or allocation(given)
     needs: list[openmpi.Need] = [] if single_copy_works() else ["no single copy"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from iolens.foreign import decoded
-from iolens.log.container import Container, LogError, Region, inflate
+from iolens.log.format.container import Container, LogError, Region, inflate
 from iolens.log.records import Records
 
 HEATMAP_NAMES = {

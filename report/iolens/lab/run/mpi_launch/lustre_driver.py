@@ -18,8 +18,8 @@ from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_program, folders_of_programs
-from iolens.lab.run import mpi
 from iolens.lab.run.command_line import take_apart
+from iolens.lab.run.mpi_launch import mpi
 from iolens.places import BUILD_FOR_LUSTRE, CHECKOUT
 
 OF_THE_DRIVER = b"ADIOI_LUSTRE_WriteStridedColl"

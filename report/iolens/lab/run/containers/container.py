@@ -13,11 +13,25 @@ from pathlib import Path
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries
 from iolens.lab.recovery.places import default_folders
-from iolens.lab.run import mpi
 from iolens.lab.run.command_line import Command, take_apart, with_environment
-from iolens.lab.run.container_inside import LIBRARIES, SCRIPT, Inside, look_inside, missing_libraries, refusal
-from iolens.lab.run.container_names import ANY
-from iolens.lab.run.container_runtimes import RUNTIMES, Runtime, Started, bind_option, runtime_of, take_start_apart
+from iolens.lab.run.containers.container_inside import (
+    LIBRARIES,
+    SCRIPT,
+    Inside,
+    look_inside,
+    missing_libraries,
+    refusal,
+)
+from iolens.lab.run.containers.container_names import ANY
+from iolens.lab.run.containers.container_runtimes import (
+    RUNTIMES,
+    Runtime,
+    Started,
+    bind_option,
+    runtime_of,
+    take_start_apart,
+)
+from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.say import say
 
 _LOGS, _SPOOL = "/iolens/logs", "/iolens/spool"

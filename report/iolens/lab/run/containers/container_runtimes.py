@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
-from iolens.lab.run.container_names import runtime_name
+from iolens.lab.run.containers.container_names import runtime_name
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Commands that start containers, and the profiler inside them."""
