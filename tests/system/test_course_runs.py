@@ -53,3 +53,18 @@ def test_an_activity_answers_its_claims(number: int, tmp_path: Path, capsys: pyt
     assert SAID["pt"]["together"] in said
     for place, claim in enumerate(claims, 1):
         assert f" {place}. {' '.join(claim['says']['pt'].split())}: " in said
+
+
+def test_the_file_of_an_activity_stays_on_request_and_tells_its_targets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build()
+    changes = ["repetitions=1", "keep.data=always", *SMALL[2]]
+    words = [word for change in changes for word in ("--set", change)]
+    assert main(["activity", "2", *words, "--no-report", "--results", str(tmp_path)]) == 0
+    (file,) = (tmp_path / "activity-2" / "data").glob("sc10_*/btio.full.out")
+    capsys.readouterr()
+    assert main(["stripe", "get", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "stripe count 10" in said
+    assert len(set(said.partition(", targets ")[2].split())) == 10
