@@ -1,4 +1,4 @@
-"""Make a release of what is committed: release.py [VERSION] [--no-wheel] [--no-deb].
+"""Makes a release of the committed files: release.py [VERSION] [--no-wheel] [--no-deb].
 
 Without VERSION the version that the tree has is released, unless it has a tag. A new VERSION is first written where it
 stands, puts the changelog's unreleased part under itself, and is committed. Then dist/ gets the source archive, the
@@ -45,7 +45,7 @@ CHANGES = (
 
 
 class Refused(Exception):
-    """Why there is no release, and what to do."""
+    """The reason why there is no release, and the remedy."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -133,13 +133,13 @@ def has_entry(text: str) -> bool:
 
 
 def check_root() -> None:
-    """Raises Refused where no Debian can be made to build packages in."""
+    """Raises Refused if no Debian system for building packages can be made on this machine."""
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         raise Refused("the Debian packages need root and debootstrap; DEB=no leaves them out")
 
 
 def parts(version: str) -> tuple[int, ...]:
-    """Returns the numbers of a version, which compare in the order of versions."""
+    """Returns the numbers of a version, whose tuples sort in the order of versions."""
     return tuple(map(int, version.split(".")))
 
 
@@ -178,7 +178,7 @@ def release(version: str, notes: str, steps: Sequence[Sequence[str]]) -> list[Pa
 
 
 def files_of(version: str) -> list[Path]:
-    """Returns what dist/ has of a version."""
+    """Returns the files of a version in dist/."""
     return sorted(path for sign in "-_" for path in (ROOT / "dist").glob(f"iolens{sign}{version}[-+.]*"))
 
 

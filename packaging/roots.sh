@@ -14,7 +14,7 @@ mirror() {
     echo "${found%/}"
 }
 
-# base SUITE: the folder of a Debian with nothing but what it takes to install packages, made when it is not there.
+# base SUITE: prints the folder of a minimal Debian that can install packages, and makes it if it is missing.
 base() {
     local folder=$roots/base-$1 from
     if [ ! -f "$folder/.made" ]; then
@@ -30,7 +30,8 @@ base() {
     echo "$folder"
 }
 
-# fresh NAME SUITE FILE...: a root over that Debian, with these files in /try and changes of its own in build/roots/NAME.
+# fresh NAME SUITE FILE...: makes a root on top of that Debian, with these files in /try; its changes go to
+# build/roots/NAME.
 fresh() {
     local folder=$roots/$1 below certificates
     below=$(base "$2") || exit 1
@@ -45,9 +46,10 @@ fresh() {
     [ ! -f "$certificates" ] || cp -L "$certificates" "$folder/upper/etc/ssl/certs/ca-certificates.crt"
 }
 
-# enter NAME PERSON COMMAND: a shell command in that root as this person, whose environment is that of a fresh login.
-# Nothing of this machine is to be seen there but its network, processors and kernel; what the command leaves running ends.
-# The shell is the first process there until the command ends, and so takes the ended processes that nobody waits for.
+# enter NAME PERSON COMMAND: runs a shell command in that root as this person, with the environment of a new login. Only
+# the network, processors and kernel of this machine are visible there, and processes that the command leaves running
+# are ended. The shell is the first process there until the command ends, so that it collects ended processes that
+# nobody waits for.
 enter() {
     # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount --pid --fork --kill-child -- bash -euc '
@@ -63,13 +65,14 @@ enter() {
             setpriv --reuid "$person" --regid "$person" --init-groups bash -euc "$command"' enter "$roots/$1" "$2" "$3"$'\n:'
 }
 
-# inside NAME COMMAND: a shell command in /try of that root, as root.
+# inside NAME COMMAND: runs a shell command in /try of that root, as root.
 inside() { enter "$1" root "cd /try; $2"; }
 
 # apt PACKAGE...: a command to be given to `inside`.
 apt() { echo "export DEBIAN_FRONTEND=noninteractive; apt-get -qq update && apt-get -qq -y -o Dpkg::Use-Pty=0 --no-install-recommends install $* >/dev/null;"; }
 
-# newest PATTERN COMMAND: the newest file of that pattern; ends the script when there is none, which COMMAND makes.
+# newest PATTERN COMMAND: the newest file of that pattern; if there is none, ends the script with a message that COMMAND
+# makes one.
 newest() {
     compgen -G "$1" >/dev/null || {
         echo "there is no $1; run $2" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What must work wherever iolens was installed, by whatever road: a parallel run is recorded in one log, and the log
-# reported. Usage: smoke.sh PROGRAM, an MPI program of no use of iolens; `iolens` and `mpirun` are on PATH.
+# Checks an installation of iolens of any kind: a parallel run must be recorded in one log, and a report must be made of
+# it. Usage: smoke.sh PROGRAM, an MPI program that does not use iolens; `iolens` and `mpirun` must be on PATH.
 set -euo pipefail
 
 program=$(readlink -f "$1")

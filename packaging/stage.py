@@ -1,4 +1,4 @@
-"""Lay what the wheel carries beside the Python package into the folders of a system's package.
+"""Puts the parts of the wheel that are not the Python package into the folders of a system's package.
 
     stage.py PARTS SHARE BUILD...
 

@@ -27,7 +27,8 @@ module unload iolens
 equal "$(command -v iolens)" ""
 export IOLENS_SITE=on
 module load mpich
-# What is preloaded is not there: the loader says so in front of every program until it is unloaded.
+# The preloaded library does not exist here, so the loader prints a message for every program until the module is
+# unloaded.
 module load iolens 2>errors
 preload=$LD_PRELOAD nonmpi=$IOLENS_NONMPI
 module unload iolens 2>>errors

@@ -24,7 +24,7 @@ block() {
         section && inside && number == wanted' "$1"
 }
 
-# A clone of the last commit, with the changes of this folder on top, which are what is tried.
+# Makes a clone of the last commit and adds the uncommitted changes of this folder, because these are tried too.
 clone() {
     local place=$roots/$name/upper/try/iolens
     git clone -q "$PWD" "$place"
@@ -40,7 +40,7 @@ possible() {
     mirror 2>&1 >/dev/null
 }
 
-# attempt WHAT COMMANDS: let the person do this in the clone.
+# attempt WHAT COMMANDS: runs these commands as the person in the clone.
 attempt() {
     local begin=$SECONDS
     enter "$name" "$person" "cd /try/iolens; $2"
@@ -75,6 +75,6 @@ main() {
     fi
 }
 
-# The script ends here, since the file may have been changed meanwhile.
+# The script ends on this line, because the shell would read later lines of a file that was changed meanwhile.
 main
 exit

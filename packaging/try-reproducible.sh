@@ -10,7 +10,7 @@ sums=()
 for folder in build/again/one "build/again/another place"; do
     rm -rf "$folder"
     git clone -q --no-hardlinks . "$folder"
-    # The environment alone is shared; wheel.sh takes the package from its own folder.
+    # Both clones use the same virtual environment; wheel.sh takes the package from its own folder.
     ln -s "$here/.venv" "$folder/.venv"
     (cd "$folder" && WHEEL_TOOLS=$tools CCACHE_DISABLE=1 bash packaging/wheel.sh >"$here/build/again/log" 2>&1) || {
         tail -n 20 build/again/log >&2

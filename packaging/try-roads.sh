@@ -10,7 +10,7 @@ source packaging/roots.sh
 ways='readme clone prefix wheel deb docs modules aarch64'
 need_root
 
-# sources ROAD: what git knows of this folder, in /try/iolens of the road's root.
+# sources ROAD: copies the files of this folder that git tracks to /try/iolens of the root.
 sources() {
     fresh "$1" "$suite" packaging/smoke.sh build/bin/alignment
     mkdir "$roots/$1/upper/try/iolens"
@@ -61,7 +61,7 @@ try_docs() {
         ! command -v chromium"
 }
 
-# Environment Modules read the one modulefile, Lmod both; Debian has either, not both at once.
+# Environment Modules reads only the Tcl modulefile, Lmod reads both; in Debian only one of the two can be installed.
 try_modules() {
     modulefiles environment-modules /usr/share/modules/init/bash tcl
     modulefiles lmod /usr/share/lmod/lmod/init/bash tcl lua
@@ -97,6 +97,6 @@ main() {
     done
 }
 
-# Ended here: the file may have been changed meanwhile.
+# The script ends on this line, because the shell would read later lines of a file that was changed meanwhile.
 main "$@"
 exit

@@ -1,4 +1,4 @@
-"""Put the built parts into a wheel of the Python package: libraries, helpers, configuration, the workloads' sources,
+"""Puts the built parts into a wheel of the Python package: libraries, helpers, configuration, the workloads' sources,
 manual pages and shell completions.
 
     wheel.py PLATFORM BUILD OUTPUT [BUILD ...]
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = "iolens/parts"
 HELPERS = ("iolens-recover", "iolens-selfbench", "ost-simulate")
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""The time of every file: a zip archive knows none before."""
+"""The time of every file: the earliest that a zip archive can store."""
 
 SHARED: tuple[tuple[str, str], ...] = (
     ("storage/*.yaml", "share"),

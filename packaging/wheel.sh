@@ -38,7 +38,7 @@ compiler() {
     chmod 755 "$path"
 }
 
-# A wheel without it would leave the interactive figures out of everybody's reports.
+# Without this library, reports of all users of the wheel would lack the interactive figures.
 bash packaging/plotting.sh || {
     echo "wheel: nothing was built, because npm could not download uPlot; install npm or check its registry, then run make wheel again" >&2
     exit 1
@@ -46,7 +46,7 @@ bash packaging/plotting.sh || {
 install_tools
 mkdir -p "$build"
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
-# The package of this folder, wherever the environment has one from.
+# Uses the package of this folder, even if the environment has another copy.
 export PYTHONPATH=$PWD/report
 compiler zig-cc
 compiler zig-openmpi "-I'$tools/openmpi/include'"

@@ -19,7 +19,7 @@ make -s -C profiler "BUILD=$asan" "CFLAGS=$flags" "LDFLAGS=$flags" "$([ "$what" 
 case $what in all | mpi) ;; *) exit 0 ;; esac
 
 build_for_threads() {
-    # ThreadSanitizer's library calls sigaction, which is wrapped here, before it is ready for what it instruments.
+    # ThreadSanitizer's library calls sigaction, which is wrapped here, before it can handle instrumented code.
     make -s -C profiler "BUILD=$tsan" CFLAGS="-O1 -g" \
         $(cd profiler && for file in sampling/waits_wrap sampling/sampling runtime/wrap; do
             realpath -m --relative-to=. "$tsan/obj/profiler/$file.o"
@@ -58,7 +58,7 @@ processor_half asan "$(library asan):$(library ubsan)" "$asan" IOLENS_SAMPLE=500
 CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$(library asan):$(library ubsan)" \
     .venv/bin/python -m pytest -q tests/py/test_profiler_{regions,io_sites,counters_hw,sampling}.py
 build_for_threads
-# Of Open MPI, which is not instrumented, nothing can be said.
+# ThreadSanitizer cannot judge accesses in Open MPI, which is not instrumented.
 processor_half tsan "$(library tsan)" "$tsan" \
     TSAN_OPTIONS=exitcode=66:detect_deadlocks=0:ignore_noninstrumented_modules=1
 [ "$what" = all ] || exit 0
@@ -71,7 +71,7 @@ CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$
 
 echo "sanitize: threads"
 for program in posix_threads posix_aio; do
-    # Spools lie where ThreadSanitizer has its own memory.
+    # Spools are switched off, because they lie at addresses that ThreadSanitizer uses itself.
     (cd "$work" && env IOLENS_SPOOL=none IOLENS_INCLUDE="$work" IOLENS_LOGPATH="$work" IOLENS_DXT=1 \
         LD_PRELOAD="$(library tsan):$tsan/lib/libiolens.so" TSAN_OPTIONS=exitcode=66 "$asan/tests/$program" >/dev/null)
     ls "$work"/*"$program"*.darshan >/dev/null

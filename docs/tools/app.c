@@ -1,5 +1,5 @@
-/* "Your program" of the documents: each rank writes a piece of the file `output`, in the folder that is named
- * if any. */
+/* "Your program" of the documents: each rank writes a piece of the file `output`, in the folder that the
+ * argument names, if there is one. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
-"""The commands of all documents, and for those that walk.py does not run: what does, or why nothing can.
+"""Lists the commands of all documents; for commands that walk.py does not run, the test that runs them, or the reason
+why no test can.
 
 Commands stand in blocks marked `sh`, calls of the package in blocks marked `python`. walk.py runs each of them but for
 

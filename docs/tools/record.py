@@ -1,4 +1,4 @@
-"""Write what a page's commands printed and drew into the page itself, for walk.py --record.
+"""Writes the outputs and pictures of a page's commands into the page itself, for walk.py --record.
 
 Outputs and pictures are committed and read by people: a build of the manual copies them, and measures nothing.
 A comment behind a block of commands asks for its output, which stands below the comment:
@@ -45,7 +45,9 @@ def with_output(text: str, said: Mapping[str, str]) -> str:
 
 
 def shown(output: str, count: str | None, begin: str | None) -> str:
-    """Returns lines of an output as a block: the first ones, or as many from one that begins with some words."""
+    """Returns lines of an output as a block: the first lines, or the same number from a line on that begins with the
+    given words.
+    """
     lines = [line.rstrip() for line in output.splitlines()]
     first = next((place for place, line in enumerate(lines) if line.startswith(begin or "")), 0)
     end = first + int(count) if count else len(lines)

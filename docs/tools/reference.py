@@ -1,4 +1,4 @@
-"""The pages of reference that are made from declarations: commands, experiment files, counters, tables of the report.
+"""Makes the pages of reference from declarations: commands, experiment files, counters, tables of the report.
 
 `pages()` gives each by the name of its file.
 """
@@ -47,7 +47,7 @@ UNITS = {
     "ratio": "ratio",
     "guarded": "ratio",
 }
-"""Unit of a column by the function that says its values."""
+"""Unit of a column by the function that formats its values."""
 
 
 COUNTERS = """\

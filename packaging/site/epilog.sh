@@ -1,7 +1,7 @@
 #!/bin/bash
-# Slurm's Epilog, as root on every node of a job. What processes recorded that were killed lies in this node's memory: it
-# is brought to a folder of the job that all nodes share, and made a log there, to which each further node adds its ranks.
-# Where all went well there is nothing, and this takes no longer than a look.
+# Slurm's Epilog, as root on every node of a job. The records of killed processes are in this node's memory. They are
+# moved to a folder of the job that all nodes share, and become a log there, to which each further node adds its ranks.
+# If no process was killed there is nothing to do, and the script only looks for records.
 prefix=/opt/iolens
 logs=/scratch/iolens-logs
 
@@ -10,7 +10,7 @@ shopt -s nullglob
 found=({/dev/shm,/tmp}/iolens-"$user"/*.spool)
 [ ${#found[@]} -gt 0 ] || exit 0
 
-# With the user's rights and nobody else's.
+# Runs a command with only the user's rights.
 as_user() {
     setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups -- env -i PATH=/usr/bin:/bin \
         SLURM_JOB_ID="$SLURM_JOB_ID" "$@"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Slurm's TaskProlog: preload the profiler into the tasks of every job. What this prints as `export NAME=VALUE` is set in
-# the task. Users switch it off with IOLENS_SITE=off, in the shell that submits or in the job.
+# Slurm's TaskProlog: preload the profiler into the tasks of every job. Slurm sets the variables that this script prints
+# as `export NAME=VALUE` in the task. Users switch it off with IOLENS_SITE=off, in the shell that submits or in the job.
 prefix=/opt/iolens
 logs=/scratch/iolens-logs
 
@@ -8,7 +8,7 @@ libraries=$prefix/lib/iolens/lib
 [ "${IOLENS_SITE:-on}" = on ] && [ -r "$libraries/libiolens.so" ] && [ -d "$logs" ] || exit 0
 case "${LD_PRELOAD:-}" in *libiolens* | *libdarshan*) exit 0 ;; esac
 
-# The adapter of the MPI whose module is loaded; Open MPI's, where none says what it is.
+# Chooses the adapter of the MPI whose module is loaded, or Open MPI's if no module shows which MPI it is.
 case ":${LOADEDMODULES:-}" in
 *mpich* | *impi* | *intelmpi* | *intel-mpi* | *mvapich*) adapter=libiolens-mpich.so ;;
 *) adapter=libiolens-openmpi.so ;;

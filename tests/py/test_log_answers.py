@@ -1,5 +1,5 @@
-"""Answers about a log: what programs may ask, which questions are refused, and that wrong numbers are found in
-a text.
+"""Answers about a log: the questions that programs may ask, those that are refused, and the detection of wrong numbers
+in a text.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def rounds_to_a_number(text: str, values: list[float]) -> bool:
 
 def test_every_planted_number_of_a_thousand_texts_is_named(job: Job) -> None:
     chance, values = random.Random(2713), [one for one in values_of(job) if one >= 0]
-    # Numbers in sentences of the log are left out, because a planted number must not equal one of them by chance.
+    # Sentences with numbers of the log are left out, because a planted number might equal one of them by chance.
     said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(tools.overview(job)).replace(",", ""))]
     for _ in range(1000):
         true = [written(chance.choice(values), chance) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""The manual: its commands are what the parsers take, its reference has everything, its pages are laid out whole."""
+"""The manual: the parsers accept its commands, its reference is complete, and its pages are built without a loss."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command_lines(text: str) -> Iterator[list[str]]:
 
 
 def word_lines(commands: str) -> Iterator[list[str]]:
-    """Yields the words of each command; a quoted text may go on over several lines."""
+    """Yields the words of each command; a quoted text may extend over several lines."""
     begun = ""
     for line in commands.splitlines():
         begun += line

@@ -1,4 +1,4 @@
-"""Manual pages and shell completions say what the parsers take."""
+"""Manual pages and shell completions agree with the parsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files, what each cost and where it lies, by hand on small made-up jobs."""
+"""Files, their cost and their place, compared with values computed by hand for small made-up jobs."""
 
 from __future__ import annotations
 

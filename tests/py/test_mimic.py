@@ -1,4 +1,6 @@
-"""Phases of a mini-app: loops that stand for exactly the calls that they replace, and what a log must have."""
+"""Phases of a mini-app: loops make exactly the calls that they replace, and a log without the necessary data is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def program(rank: int, rows: list[tuple[Kind, int, int, int]]) -> Calls:
 
 
 def folded(calls: Calls, threshold: float = np.inf) -> list[int]:
-    """Checks that the steps of each group stand for its calls, and returns the numbers of steps."""
+    """Checks that the steps of each group make its calls, and returns the numbers of steps."""
     sizes = []
     for group in groups_of(calls, waits_of(calls, np.zeros(1 + int(calls.rank.max())))):
         steps = fold(calls, group, pauses(group, threshold))

@@ -1,4 +1,4 @@
-"""The log against the model of the counters (tests/model)."""
+"""Compares logs with the model of the counters (tests/model)."""
 
 import ctypes.util
 import importlib.util

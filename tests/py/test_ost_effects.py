@@ -1,4 +1,4 @@
-"""Each effect of the storage model switched on alone: it costs what it says, and is off without its key."""
+"""Each effect of the storage model, switched on alone, costs the expected time, and is off without its key."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ONE_NODE = {"ranks_per_client": 4}
 @pytest.mark.parametrize(
     ("effects", "steps", "stripes", "least", "most"),
     [
-        # Bounds of 128 or 32 MiB in seconds, where the targets alone would take an eighth or a quarter.
+        # Time of 128 or 32 MiB at the limit that is set; the targets alone would take an eighth or a quarter of it.
         ({"client_file_mb_per_s": 200}, writes(0, 0, 32), 8, 32 * MIB / 200e6, 1.1 * 32 * MIB / 200e6),
         ({"client_mb_per_s": 400, **ONE_NODE}, FOUR_FILES, 1, 128 * MIB / 400e6, 1.1 * 128 * MIB / 400e6),
         (
@@ -117,7 +117,7 @@ _TARGETS_OF_THE_PAGE = {"ost_mb_per_s": 200, "link_mb_per_s": 1250}
 def test_pieces_in_turn_cost_what_the_page_says(
     tmp_path: Path, effects: Mapping[str, float], size: int, factor: float
 ) -> None:
-    """Two clients that write one object in turns take so many times as long as one client that writes all of it."""
+    """Compares the time of two clients that write one object in turns with that of one client that writes all of it."""
     count = 40 if size == MIB else 200
     both = [line for rank in (0, 1) for line in writes(rank, 0, count, 2, rank, size)]
     alone = writes(0, 0, 2 * count, size=size)

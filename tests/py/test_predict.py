@@ -1,4 +1,4 @@
-"""Predictions: pieces and views, who writes what, the steps of ranks in the model, and whole logs."""
+"""Predictions: pieces and views, the bytes that each rank writes, the steps of ranks in the model, and whole logs."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
 
 @pytest.mark.parametrize(("apart", "last_ones"), [(0.0, {0, 1, 2, 3}), (3e-5, {0, 1, 2, 3}), (1e-2, {3})])
 def test_who_comes_first_is_drawn_by_the_seed(apart: float, last_ones: set[int]) -> None:
-    """Four ranks write the same page: the last one waits for the locks of all others, and is any of them, unless
-    they come far apart.
+    """Four ranks write the same page: the last one waits for the locks of all others, and any rank may be the last one,
+    unless they come far apart.
     """
     program = Program({1: Layout(1, MIB, 0)})
     program.meet(range(4))
@@ -274,8 +274,7 @@ def test_a_wrong_model_is_named(tmp_path: Path, line: str, told: str) -> None:
 
 
 RECORDED = ROOT / "tests" / "data" / "iolens" / "predict"
-"""The log of IOR with 4 ranks that share a file in pieces of 47008 bytes, on targets with the parameters in
-model.yaml.
+"""A log of IOR with 4 ranks that share a file in pieces of 47008 bytes, on targets with the parameters in model.yaml.
 """
 
 

@@ -1,4 +1,6 @@
-"""Counters: what CrayPAT derived for `rhsf` on 2048 processors, from the same raw counts; values that are missing."""
+"""Counters: the values that CrayPAT derived for `rhsf` on 2048 processors follow from the same raw counts; values that
+are missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A short process asks the kernel for little, and strace counts how often; what changes meanwhile is in its log."""
+"""The profiler makes few system calls in a short process, as strace counts them; facts that change meanwhile are in the
+log.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def calls_of_cat(folder: Path) -> list[str]:
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 def test_nothing_is_asked_twice(tmp_path: Path) -> None:
     calls = calls_of_cat(tmp_path)
-    if LIBC >= (2, 32):  # Older ones do not tell whether the process has one thread.
+    if LIBC >= (2, 32):  # Older C libraries do not tell whether the process has a single thread.
         assert not [call for call in calls if '"/proc/self/task' in call], "the only thread has no list to look into"
     stats = [call.split('"')[1] for call in calls if call.startswith(("newfstatat(AT_FDCWD", "stat("))]
     folders = [path for path in stats if path in ("/dev", "/dev/shm")]

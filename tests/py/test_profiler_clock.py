@@ -1,4 +1,6 @@
-"""Time stamps come from the processor's counter and are held to the system's clock at both ends."""
+"""Time stamps come from the processor's counter and are compared with the system's clock at the start and at the
+end.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Counters of the kernel and the processor: those of every machine equal getrusage, missing ones have a reason.
-Includes regions, threads, and a killed process.
+"""Counters of the kernel and the processor: those that every machine has equal getrusage, and missing ones have a
+reason. Includes regions, threads, and a killed process.
 """
 
 from __future__ import annotations
@@ -188,7 +188,9 @@ def test_what_many_threads_count_one_after_the_other_is_kept(tmp_path: Path) -> 
 
 
 def test_the_program_finds_the_numbers_of_its_descriptors_free(tmp_path: Path) -> None:
-    """Counters are open files; a program that counts on low numbers, or closes all, is not disturbed."""
+    """Counters are open files, but must not disturb a program that expects low descriptors, or closes all
+    descriptors.
+    """
     (tmp_path / "main.c").write_text(
         '#include <fcntl.h>\n#include <unistd.h>\nint main(void) { int fd = open("a.txt", O_CREAT | O_WRONLY, 0600);\n'
         "for (int i = 3; i < 4096; i++) close(i); return fd - 3; }\n"

@@ -72,7 +72,9 @@ def has_both(log: Path, took: list[float]) -> None:
 
 
 def test_generated_functions_are_found_and_named(tmp_path: Path) -> None:
-    """The file of names also has lines that are damaged, cut off or too long, and older code at the same addresses."""
+    """The file of names also has lines that are damaged, cut off or too long, and lines of older code at the same
+    addresses.
+    """
     took, said = generated(tmp_path, "kept", 0.6)
     (log,) = harness.logs(tmp_path)
     assert said == ""

@@ -1,4 +1,4 @@
-"""Transfers to GPUs, asked of stand-ins for cuFile and hipFile: no machine of the tests has a GPU."""
+"""Transfers to GPUs, with substitutes for cuFile and hipFile, because the machines of the tests have no GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DISTORTED = "all_ones many_bytes negative_bytes many_calls many_errors many_gpus
 
 
 def stand_in(folder: Path, name: str, *flags: str) -> Path:
-    """Builds a library that stands for cuFile, or by its flags for hipFile."""
+    """Builds a substitute for cuFile or, with other flags, for hipFile."""
     library = folder / name
     source = harness.ROOT / "tests/c/gpu_storage_stub.c"
     subprocess.run(["gcc", "-std=gnu11", *flags, "-shared", "-fPIC", "-o", library, source], check=True)
@@ -52,7 +52,7 @@ def asked(way: str, folder: Path, *flags: str, name: str = "libcufile.so.0", **s
 def test_each_counter_is_the_one_that_the_library_told(
     called: str, name: str, flags: tuple[str, ...], way: str, tmp_path: Path
 ) -> None:
-    """The n-th counter of the library is 1000 for each GPU less n; cufile.h has their order."""
+    """The n-th counter of the substitute depends on n and the GPU alone; cufile.h has the order of the counters."""
     job = asked(way, tmp_path, *flags, name=name)
     table = job.tables["gpu_storage"]
     names = "bytes_read reads posix_reads unaligned_reads failed_reads".split()

@@ -1,4 +1,4 @@
-"""Mapped files: bytes that storage delivered for them, against what the kernel counted of the process itself."""
+"""Mapped files: bytes that storage delivered for them, compared with the kernel's own count for the process."""
 
 from __future__ import annotations
 

@@ -130,7 +130,9 @@ def test_requests_through_libcurl_are_counted_by_address(tmp_path: Path, port: i
 
 @pytest.mark.parametrize("parts", [1, 200, 300])
 def test_bytes_that_come_again_are_told_from_new_ones(parts: int, tmp_path: Path, port: int) -> None:
-    """The server's account of the ranges is the witness. More parts than are kept count as new each time."""
+    """The server counts the ranges independently. If there are more parts than the profiler keeps, some count as new
+    each time.
+    """
     _Answers.answered.clear()
     done = harness.run(requests_program(), f"http://127.0.0.1:{port}/data", str(parts), folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,6 @@
-"""Requests through rings of io_uring: the log has what the program counted itself, and what strace saw submitted."""
+"""Requests through rings of io_uring: the log agrees with the program's own counts, and with the submissions that
+strace saw.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,7 @@ def test_calls_by_liburing_are_in_the_records_of_their_files(tmp_path: Path) -> 
 @pytest.mark.parametrize("way", ["threads", "shared", "key", "table", "kernel"])
 def test_uses_that_are_hard_to_follow(way: str, tmp_path: Path) -> None:
     """Another thread takes the completions; threads enter at once; all requests have one key; the table of files
-    changes behind a completion; a thread of the kernel takes the requests.
+    changes after a completion; a thread of the kernel takes the requests.
     """
     job, said = recorded(harness.build_program("ring_cases"), way, folder=tmp_path)
     moved, reads = map(int, said.split())

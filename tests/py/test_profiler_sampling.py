@@ -69,7 +69,7 @@ def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) ->
     log = max(sampled(tmp_path, "sampling_waits"), key=lambda path: path.stat().st_size)
     threads, samples = table(log, "sampling"), table(log, "samples")
     main = threads[threads["thread"] == 0].iloc[0]
-    # The thread spent this time with all signals blocked.
+    # The rest of the time the thread had all signals blocked.
     assert main["samples"] >= 0.98 * (main["duration"] - 0.3) * 1000
     assert main["lost"] >= 90
     assert samples.loc[(samples["thread"] == 0) & (samples["kind"] == 1), "count"].sum() > 1300

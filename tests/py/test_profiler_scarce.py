@@ -1,5 +1,5 @@
-"""When the system is slow to answer or has no memory left, the program goes on as it would, and nothing recorded is
-spoilt.
+"""When the system is slow to answer or has no memory left, the program continues normally, and the records are not
+damaged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Snapshots: a log of what a process has recorded so far, made while it goes on."""
+"""Snapshots: a log of a process's records so far, made while the process continues."""
 
 from __future__ import annotations
 

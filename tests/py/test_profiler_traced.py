@@ -1,5 +1,5 @@
-"""Groups of functions that are traced on request: each call counted once, arguments and results as without us, and the
-program unharmed; the program's own functions, with a throttle.
+"""Groups of functions that are traced on request: each call counted once, arguments and results are the same as without
+the profiler, and the program is unharmed; the program's own functions, with a throttle.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def test_blas_is_called_as_without_us(tmp_path: Path) -> None:
 
 
 def test_libraries_of_the_same_names_are_told_apart_by_their_callers(tmp_path: Path) -> None:
-    """Plays h5py and netCDF4, each of which brings its own HDF5. One of the functions is also wrapped by the recorder,
-    the other is not.
+    """Imitates h5py and netCDF4, each of which has its own copy of HDF5. One of the functions is also wrapped by the
+    recorder, the other is not.
     """
     source, shared = SOURCES / "traced_twins.c", ["gcc", "-O1", "-shared", "-fPIC"]
     for number, module in enumerate(["one", "other"], 1):
@@ -158,7 +158,7 @@ def test_high_water_and_what_was_not_freed_by_caller(tmp_path: Path) -> None:
     churned = sum(i % 50 + 1 for i in range(20000)) + 10000 * 16
     assert own.loc["churns", ["calls", "bytes"]].tolist() == [30000, churned]
     (rank,) = heap(job).frame().to_dict("records")
-    assert 6_000_000 <= rank["high_bytes"] < 6_010_000  # the C library's own blocks included
+    assert 6_000_000 <= rank["high_bytes"] < 6_010_000  # This includes blocks of the C library itself.
     assert rank["live_bytes"] == found["live_bytes"].sum()
     assert rank["high_bytes"] == found["high_bytes"].sum()
     assert 0 < rank["high_time"] < job.run_time

@@ -1,5 +1,5 @@
-"""Counters of single calls of traced functions: what a program knows of its functions, and what it measured itself,
-with recursion, jumps, threads, fork and recording that is switched off; of a process that was killed.
+"""Counters of single calls of traced functions: compared with the program's knowledge of its functions and its own
+measurements, with recursion, jumps, threads, fork and recording that is switched off, and in a process that was killed.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def faults(found: Found, function: str) -> tuple[int, int]:
-    """Returns how many calls were counted, and in how many of them as many pages were fresh as the call touches."""
+    """Returns how many calls were counted, and in how many of them the number of page faults equals the number of new
+    pages that the call touches.
+    """
     row = found.counts[function, "minor-faults"]
     return round(row["calls"]), int(row["total"]) // PAGES
 

@@ -1,4 +1,4 @@
-"""Running jobs as Prometheus reads them: a parser that is not ours is the judge."""
+"""Running jobs in Prometheus's format, checked by a parser of another project."""
 
 from __future__ import annotations
 

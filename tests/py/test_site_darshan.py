@@ -1,4 +1,6 @@
-"""A site's Darshan: found where the site says, told where to write by the names it was configured with."""
+"""A site's Darshan: it is found where the site's settings say, and gets its folder by the variables with which it was
+configured.
+"""
 
 from __future__ import annotations
 

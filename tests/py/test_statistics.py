@@ -52,7 +52,7 @@ def test_t_distribution_agrees_with_integration_of_its_density(freedom: float) -
 
 
 def test_incomplete_beta_of_small_integers_by_hand() -> None:
-    # I_x(2,3) = 6x^2 - 8x^3 + 3x^4
+    # The expected value follows from I_x(2,3) = 6x^2 - 8x^3 + 3x^4.
     assert student.incomplete_beta(0.3, 2, 3) == pytest.approx(0.54 - 0.216 + 0.0243, abs=1e-14)
     assert student.incomplete_beta(0.0, 2, 3) == 0.0
     assert student.incomplete_beta(1.0, 2, 3) == 1.0
@@ -67,7 +67,7 @@ def ratio(values: Sequence[float], base: Sequence[float]) -> st.Ratio:
 
 
 def test_three_values_give_the_geometric_mean_and_a_t_interval() -> None:
-    # logs 0, ln 2, ln 4: mean ln 2, s = ln 2, half width 4.3027 * ln 2 / sqrt(3) = 1.72189
+    # The logarithms are 0, ln 2, ln 4: mean ln 2, s = ln 2, half width 4.3027 * ln 2 / sqrt(3) = 1.72189
     result = alone([1.0, 2.0, 4.0])
     assert result.value == pytest.approx(2.0)
     assert result.low == pytest.approx(2.0 * math.exp(-1.72189), rel=1e-4)
@@ -172,7 +172,8 @@ def test_a_quiet_neighbour_narrows_no_interval() -> None:
 
 
 def test_intervals_that_hold_together_are_wider() -> None:
-    # two comparisons: alpha / 2, two groups of two with s^2 = (ln 2)^2/2 each: half width t_1 ln(2) / sqrt(2)
+    # There are two comparisons, so alpha / 2; two groups of two with s^2 = (ln 2)^2/2 each: half width t_1 ln(2) /
+    # sqrt(2)
     family = st.family([[4.0, 8.0], [1.0, 2.0], [1.0, 1.0]])
     half = student.t_quantile(1 - 0.0125, 1) * math.log(2) / math.sqrt(2)
     assert family.against(0, 1).high == pytest.approx(4 * math.exp(half))

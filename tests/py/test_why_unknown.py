@@ -1,4 +1,6 @@
-"""Tests of what the events of a job leave open: calls without partner, other threads, damaged and missing events."""
+"""Tests of the time that the events of a job do not explain: calls without partner, other threads, damaged and missing
+events.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from why_programs import Line
 
 
 def interval(job: Job, question: str = STORAGE) -> tuple[float, float, float]:
-    """Returns the seconds that an answer says are saved, and the interval of them."""
+    """Returns the saved seconds of an answer, and their interval."""
     rows = replays(job)
     assert rows is not None
     (row,) = rows.where(rows["question"] == question).rows("saved", "least", "most")

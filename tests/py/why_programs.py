@@ -18,7 +18,7 @@ class Line:
         self.rows: list[dict[str, Any]] = []
 
     def add(self, kind: str, function: str, start: float, end: float, **fields: Any) -> Line:
-        """Adds a row; fields that are not given say that there is none."""
+        """Adds a row; fields that are not given get the value for "none"."""
         request = len(self.rows) if kind in ("isend", "irecv", "iall") else -1
         least = {"communicator": 0, "peer": -1, "tag": -1, "size": 0, "request": request, "bytes": 0, "file": 0}
         self.rows.append({"kind": kind, "function": function, "start": start, "end": end, **least, **fields})
@@ -51,7 +51,7 @@ class Line:
         return len(self.rows) - 1
 
     def wait(self, start: float, end: float, *posts: int, function: str = "MPI_Waitall") -> Line:
-        """Adds a call that completes what was posted."""
+        """Adds a call that completes posted operations."""
         for post in posts:
             other = self.rows[post]
             self.add("done", function, start, end, request=post, peer=other["peer"], tag=other["tag"])

@@ -11,8 +11,8 @@ from why_simulator import EAGER, SHAPES, Call, Run, Step
 _WORLD, _PARTS, _WINDOW = 7, (8, 9), 10
 _COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
 _BUFFERING = 1e-9
-"""Seconds of a send of a small message, or of a collective call with a root. What other ranks begin in the middle of a
-longer one counts as what it waited for.
+"""Seconds of a send of a small message, or of a collective call with a root. Shorter than any other time, because a
+call that begins in the middle of a longer one would count as its cause.
 """
 _ROOTED = ("Bcast", "bcast", "Scatter", "Reduce", "Gather")
 
@@ -26,7 +26,7 @@ class _Writer:
         self.steps: list[list[Step]] = [[] for _ in range(self.ranks)]
         self.open: list[list[int]] = [[] for _ in range(self.ranks)]
         self.handles = 0
-        self.instant: set[int] = set()  # posts whose completion takes no time beside waits
+        self.instant: set[int] = set()  # Posts whose completion takes no time except waits.
         everybody = tuple(range(self.ranks))
         self.members = {_WORLD: everybody}
         for communicator in _PARTS:
@@ -51,7 +51,7 @@ class _Writer:
         return Step("file", function, file_cost=self.random.uniform(0.01, 2.0), file=self.random.randint(1, 4))
 
     def post(self, rank: int) -> int:
-        """Returns a fresh number for what a rank posts and must complete."""
+        """Returns a new number for an operation that a rank posts and must complete."""
         self.handles += 1
         self.open[rank].append(self.handles)
         return self.handles
@@ -93,7 +93,7 @@ class _Writer:
             self.add(rank, _tagged(both, 20))
 
     def wait(self) -> None:
-        """Adds a call that completes some of what a rank posted."""
+        """Adds a call that completes some of the operations that a rank posted."""
         rank = self.random.randrange(self.ranks)
         if not self.open[rank]:
             return

@@ -1,7 +1,7 @@
-"""Simulate the times of ranks that compute, read and write files, and talk to one another.
-
-It is the witness of `iolens.metrics.why`, shares no code with it, and knows more than a log does: which message each
-receive took, and what each call waited for. Plain event by event: the rank with the earliest begin goes first.
+"""Simulates the times of ranks that compute, read and write files, and exchange messages. The results of
+`iolens.metrics.why` are compared with it. It shares no code with that package, and has data that a log lacks: the
+message of each receive, and the cause of each wait. It processes one event after the other, that of the rank with the
+earliest begin first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a rank does.
+    """One operation of a rank.
 
     what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all, iall or win. cost: seconds beside waits.
     file_cost: seconds of a file call, alone or inside a collective call. handles: numbers of posts that a wait
@@ -85,7 +85,7 @@ class Part:
         return self.step.size > EAGER or "sse" in self.step.function.lower()
 
     def waits_for(self) -> Call | None:
-        """Returns the other rank's call that this part cannot be complete before."""
+        """Returns the other rank's call before whose begin this part cannot be complete."""
         if self.group is not None:
             return self.group.ready(self.rank)
         if self.sends and not self.blocks():
@@ -104,7 +104,9 @@ class Group:
     file_costs: list[float] = field(default_factory=list)
 
     def ready(self, rank: int) -> Call | None:
-        """Returns the call that this rank waits for: its own one where it waits for nobody; None if it is not there."""
+        """Returns the call that this rank waits for: its own call if it waits for nobody; None if that call has not
+        begun.
+        """
         if self.shape == FOR_ROOT:
             needed: tuple[int, ...] = (self.root,)
         elif self.shape == ALL or (self.shape == FOR_OTHERS and rank == self.root):
@@ -161,7 +163,7 @@ class Run:
 
 @dataclass
 class Needed:
-    """A call of another rank on a window that a call cannot be complete before: the k-th one that `key` names."""
+    """A call of another rank on a window that must begin before a call can be complete: the k-th call of `key`."""
 
     windows: Windows
     key: tuple[str, int, int, int]
@@ -180,7 +182,7 @@ class Needed:
 
 @dataclass
 class Locked:
-    """A lock of a window: all those before it in the target's queue that exclude it must have been given back."""
+    """A lock of a window: all earlier locks in the target's queue that exclude it must have been released."""
 
     queue: list[tuple[Call, Call | None]]
     place: int
@@ -188,7 +190,7 @@ class Locked:
     group = None
 
     def before(self) -> list[Call | None]:
-        """Returns the calls that gave such locks back; None for one that is still held."""
+        """Returns the calls that released such locks; None for a lock that is still held."""
         mine = self.queue[self.place][0].step.exclusive
         return [end for call, end in self.queue[: self.place] if mine or call.step.exclusive]
 
@@ -233,7 +235,7 @@ class Windows:
 
 
 class Deadlock(Exception):
-    """The ranks of this program wait for one another without end."""
+    """Raised if the ranks of a program wait for one another for ever."""
 
 
 class _Simulation:
@@ -319,7 +321,7 @@ class _Simulation:
         receive.call.step = receive.step
 
     def _try_to_end(self, call: Call) -> None:
-        """Ends a call if all that it waits for is there, and lets its rank go on."""
+        """Ends a call if everything that it waits for has happened, and lets its rank continue."""
         if not all(part.known() for part in call.parts):
             return
         late = [other for part in call.parts if (other := part.waits_for()) and other.rank != call.rank]
@@ -350,5 +352,5 @@ def simulated(program: list[list[Step]]) -> Run:
 
 
 def changed(program: list[list[Step]], change: Callable[[int, Step], Step]) -> list[list[Step]]:
-    """Returns the program with each step as `change` makes it from rank and step."""
+    """Returns the program with each step replaced by `change(rank, step)`."""
     return [[change(rank, step) for step in steps] for rank, steps in enumerate(program)]

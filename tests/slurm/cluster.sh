@@ -38,8 +38,8 @@ start() {
     return 1
 }
 
-# The first of as many ports as there are daemons, on which nobody listens, below those that the kernel gives away itself.
-# Two clusters on one machine begin to look at different ones.
+# Finds as many free consecutive ports as there are daemons, below the range that the kernel assigns itself, and prints
+# the first. Two clusters on one machine start their search at different ports.
 free_ports() {
     local port=$((10000 + $$ % 2000 * 10)) i
     for ((i = port; i <= port + $1; i++)); do
@@ -57,7 +57,7 @@ all_run() {
     done <"$1/pids"
 }
 
-# A node: its own host name, and its own /tmp and /dev/shm, as machines have. Data that all share lies elsewhere.
+# Starts a node with its own host name, /tmp and /dev/shm, like a machine. Shared data lies elsewhere.
 node() {
     local user=()
     [ "$(id -u)" -eq 0 ] || user=(--map-root-user)
@@ -69,8 +69,8 @@ node() {
         exec /usr/sbin/slurmd -D -N "$2"' node "$1" "$2"
 }
 
-# What batch scripts expect of a site with Lustre: `module` has the machine's MPI loaded already, and `lfs` keeps the
-# stripe count that was set on a directory, which has no effect.
+# Makes the tools that batch scripts expect on a site with Lustre: `module` has the machine's MPI loaded already, and
+# `lfs` keeps the stripe count that was set on a directory, which has no effect.
 site_tools() {
     printf '#!/bin/sh\n' >"$1/module"
     cat >"$1/lfs" <<'END'
@@ -138,8 +138,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
 }
 
-# slurmd ends where no cgroups are mounted, as in a chroot, unless newer ones are told to do without, and older ones to
-# look for those of the first version only when they need them, which is never.
+# Configures slurmd to work without cgroups, which are not mounted in a chroot: newer versions have a setting for that,
+# and older ones then look for cgroups of version 1 only when they need them, which never happens here.
 without_cgroups() {
     local version
     version=$(/usr/sbin/slurmd -V | grep -o '[0-9]*' | head -n 1)
@@ -150,7 +150,8 @@ without_cgroups() {
     fi
 }
 
-# Jobs first, whose steps would wait for their node for ever; then nodes, whose answer the controller would wait for.
+# Ends jobs first, because their steps would wait for their node for ever; then the nodes, because the controller would
+# wait for their answers.
 stop() {
     local pid i
     SLURM_CONF=$(cd "$1" && pwd)/slurm.conf

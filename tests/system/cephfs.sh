@@ -48,7 +48,7 @@ mds cache memory limit = 134217728
 osd objectstore = memstore
 memstore device bytes = 1073741824
 osd memory target = 939524096
-# One written operation costs 1 ms and 47.7 ms a MiB; a client gets 10^6 microseconds a second from each target.
+# A written operation costs 1 ms, and 47.7 ms per MiB; each target has 10^6 microseconds per second for a client.
 osd op queue = mclock_scheduler
 osd op num shards = 1
 osd op num threads per shard = 1
@@ -89,7 +89,7 @@ start() {
     nice ceph-fuse "$D/mnt"
 }
 
-# The mount ends first, with all servers up, and its client must have ended before they do.
+# Unmounts first, while all servers run; the client must have ended before the servers end.
 stop() {
     local daemon pid i
     if mountpoint -q "$D/mnt"; then

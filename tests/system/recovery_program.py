@@ -97,7 +97,7 @@ def children(pid: int) -> list[int]:
 
 
 def kill_job(launcher: int) -> None:
-    """Kills a launcher, and then its ranks, because ranks of Open MPI 5 outlive it. Those of MPICH are ended by its
+    """Kills a launcher, and then its ranks, because ranks of Open MPI 5 outlive it. Ranks of MPICH are ended by its
     proxy.
     """
     ranks = children(launcher) if FLAVOUR == "openmpi" else []

@@ -94,7 +94,7 @@ def test_the_command_line_of_mdtest_in_the_readme_makes_the_same_calls(options: 
     assert main(["mimic", str(original), "-o", str(tmp_path / "mini")]) == 0
     found = re.search(r"^mpirun -np 4 mdtest -F (.*) -d DATA$", (tmp_path / "mini" / "README.md").read_text(), re.M)
     assert found is not None
-    plain = [] if "-N" in found[1] else ["-N", "4"]  # mdtest's own default is no shift, metadata's is 1
+    plain = [] if "-N" in found[1] else ["-N", "4"]  # The default of mdtest is no shift, that of metadata is 1.
     again = record(tmp_path / "again", [BUILD / "metadata", *found[1].split(), *plain, "-d", "."], 4)
     assert differences(original, again) == []
 
@@ -268,7 +268,9 @@ def test_settings_are_found_from_a_log_without_the_program(
     assert "sc4_ag2/rep-1" in capsys.readouterr().out
     stripes = (tmp_path / "results" / "run" / "stripes.sh").read_text()
     hints = (tmp_path / "results" / "run" / "hints.txt").read_text()
-    assert re.fullmatch(r"lfs setstripe -c \d -S 1M DIRECTORY\n", stripes)  # a busy machine may prefer few of each
+    assert re.fullmatch(
+        r"lfs setstripe -c \d -S 1M DIRECTORY\n", stripes
+    )  # On a busy machine few stripes and aggregators may be the best.
     assert re.match(r"cb_nodes \d\n", hints)
 
 

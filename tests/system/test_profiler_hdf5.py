@@ -57,7 +57,7 @@ def profiled(folder: Path, ranks: int, *words: object, **settings: str) -> str:
 
 
 def held_to(folder: Path, expected: str) -> darshan.DarshanReport:
-    """Every line of the program against the record that libdarshan-util reads."""
+    """Compares every line of the program's output with the record that libdarshan-util reads."""
     report = darshan.DarshanReport(str(folder / "log.darshan"), read_all=True)
     found = {
         (module, report.name_records[record["id"]].removeprefix(str(folder))): dict(

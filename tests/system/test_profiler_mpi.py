@@ -1,4 +1,4 @@
-"""Tests the MPI adapter with programs that print what the log must hold; libdarshan-util reads the log."""
+"""Tests the MPI adapter with programs that print the values that the log must have; libdarshan-util reads the log."""
 
 from __future__ import annotations
 

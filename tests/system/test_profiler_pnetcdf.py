@@ -1,4 +1,4 @@
-"""PnetCDF files and variables in the log, held to a program that says what it must hold; libdarshan-util reads it."""
+"""PnetCDF files and variables in the log, compared with values that a program prints; libdarshan-util reads it."""
 
 from __future__ import annotations
 

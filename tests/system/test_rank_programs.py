@@ -1,4 +1,4 @@
-"""Logs of jobs of two programs name the program of each rank; one job ends well, the other is killed."""
+"""Logs of jobs of two programs name the program of each rank; one job ends regularly, the other is killed."""
 
 from __future__ import annotations
 

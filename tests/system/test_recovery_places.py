@@ -1,4 +1,6 @@
-"""Without room or a folder, and with several nodes, the log is still made, or a message says where the records lie."""
+"""Without room or a folder, and with several nodes, the log is still made, or a message names the folder of the
+records.
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,9 @@ class Iolens(PythonPackage):
 
     @run_after("install")
     def install_parts(self):
-        """Installs the parts that are not Python where the package looks for them, as in the wheel."""
+        """Installs the parts that are not Python into the folders in which the package searches for them, as in the
+        wheel.
+        """
         build = Path(self.stage.source_path) / "build" / "spack"
         options = [f"BUILD={build}", f"CC={spack_cc}", f"MPICC={self.spec['mpi'].mpicc}"]
         parts = ["storage", "profiler"] + (["workloads"] if self.spec.satisfies("+workloads") else [])
