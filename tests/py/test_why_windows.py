@@ -114,6 +114,14 @@ def test_an_exclusive_lock_waits_for_one_of_all_targets() -> None:
     assert waits(solved(holder, second)) == [(1, "MPI_Win_lock", "wait for a window's lock", pytest.approx(4.0))]
 
 
+def test_a_rank_that_flushed_had_the_lock_before_the_one_whose_call_returned_first() -> None:
+    holder = Line().epoch("lock", 0, 0, 0, exclusive=True).add("call", "MPI_Win_flush", 0.1, 0.2).file(0.2, 5)
+    second = Line().epoch("lock", 1, 1, 0, exclusive=True).add("call", "MPI_Win_flush", 1, 5.02)
+    lines = holder.epoch("unlock", 5, 5.1, 0), second.epoch("unlock", 5.03, 5.05, 0)
+    found = solved(Line().file(0, 0.1), *lines)
+    assert waits(found) == [(2, "MPI_Win_flush", "wait for a window's lock", pytest.approx(4.0))]
+
+
 def test_ranks_wait_at_a_fence() -> None:
     lines = [Line().file(0, 5).together("MPI_Win_fence", 5, 5.1, 2), Line().together("MPI_Win_fence", 1, 5.1, 2)]
     assert waits(solved(*lines)) == [(1, "MPI_Win_fence", "wait at fence", pytest.approx(4.0))]

@@ -108,13 +108,13 @@ def _running(program: Program, first: np.ndarray, last: np.ndarray, time: np.nda
 
 
 def _holders(program: Program, epochs: _Epochs) -> tuple[np.ndarray, np.ndarray]:
-    """Returns pairs of epochs: the first is the last epoch because of which the second could not get the lock. Locks
-    were held in the order in which their epochs ended. Two shared locks do not exclude each other.
+    """Returns pairs of epochs: the first is the last epoch because of which the second could not get the lock. Two
+    shared locks do not exclude each other.
     """
     begins, ends = program.start[epochs.begin], program.start[epochs.end]
     pairs: list[tuple[int, int]] = []
     latest: dict[int, dict[tuple[int, bool], int]] = {}
-    for at in np.argsort(program.end[epochs.end], kind="stable").tolist():
+    for at in np.argsort(_moments_held(program, epochs), kind="stable").tolist():
         held = latest.setdefault(int(epochs.window[at]), {})
         peer = int(epochs.peer[at])
         keys = list(held) if peer < 0 else [(each, kind) for each in (peer, -1) for kind in (False, True)]
@@ -125,6 +125,18 @@ def _holders(program: Program, epochs: _Epochs) -> tuple[np.ndarray, np.ndarray]
         held[peer, bool(epochs.exclusive[at])] = at
     rows = np.array(pairs, np.int64).reshape(-1, 2)
     return rows[:, 0], rows[:, 1]
+
+
+def _moments_held(program: Program, epochs: _Epochs) -> np.ndarray:
+    """Returns for each epoch a moment at which its rank held the lock: the end of the call that ended it, because a
+    library may take the lock as late as there. After a flush the rank has the lock, so that it is the begin of that
+    call: it can return later than the next rank's.
+    """
+    is_flush = np.array([name in ("MPI_Win_flush", "MPI_Win_flush_all") for name in program.functions] or [False])
+    flushes = np.cumsum(is_flush[program.function])
+    has_lock = flushes[epochs.end] > flushes[epochs.begin]
+    moments: np.ndarray = np.where(has_lock, program.start[epochs.end], program.end[epochs.end])
+    return moments
 
 
 def _exclude(epochs: _Epochs, one: int, other: int) -> bool:
