@@ -1,6 +1,7 @@
 """Compares the savings that `iolens run --why` reports for faster storage with runs on faster storage. Each program
-runs on emulated targets; its log is asked for the run time on targets twice as fast and infinitely fast; then it runs
-on targets that are twice and a thousand times as fast. The lines give both run times and their quotient.
+runs on emulated targets; its log is asked for the run time on targets two and four times as fast and infinitely fast;
+then it runs on targets that are two, four and a thousand times as fast. The lines give both run times and their
+quotient.
 
 python tests/bench/why_truth.py [--pairs N]
 """
@@ -38,6 +39,9 @@ PROGRAMS = {
 }
 """Number of ranks and command line of each program, by its property: bundled programs and those of `why_programs.py`.
 """
+
+QUESTIONS = {2: "storage twice as fast", 4: "storage four times as fast", 1000: "storage infinitely fast"}
+"""Questions by the speed of the storage that answers them."""
 
 SLOWER = {"ost_mb_per_s": 1, "link_mb_per_s": 1, "memory_mb_per_s": 1}
 FASTER_WHEN_SMALL = {"ost_rpc_us": -1, "network_us": -1, "lock_us": -1}
@@ -82,10 +86,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as scratch:
             runs = {
                 speed: [replays(ranks, command, speed, Path(scratch) / f"{speed}-{pair}") for pair in range(pairs)]
-                for speed in (1, 2, 1000)
+                for speed in (1, *QUESTIONS)
             }
         was = statistics.median(each["nothing changed"] for each in runs[1])
-        for speed, question in ((2, "storage twice as fast"), (1000, "storage infinitely fast")):
+        for speed, question in QUESTIONS.items():
             said = statistics.median(each[question] for each in runs[1])
             ran = statistics.median(each["nothing changed"] for each in runs[speed])
             print(f"{name:<28}{speed:>9}x{was:>9.3f}{said:>9.3f}{ran:>9.3f}{ran / said:>10.3f}", flush=True)

@@ -26,6 +26,9 @@ _NO_MATTER = 0.01
 """
 
 STORAGE = "storage infinitely fast"
+FASTER = {STORAGE: 0.0, "storage four times as fast": 0.25, "storage twice as fast": 0.5}
+"""Questions about all I/O, with the part of each call's time that is left."""
+
 OWN_CORES = "no core shared"
 BALANCED = "computing balanced"
 LOCKS_FREE = "locks of files free"
@@ -112,8 +115,8 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
     work = _FileWork(program, joins, graph)
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)
     if work.seconds > 0 or threads_do_io:
-        yield _Asked(Change(STORAGE), graph.gap, work.cost(*everywhere, 0.0))
-        yield _Asked(Change("storage twice as fast"), graph.gap, work.cost(*everywhere, 0.5))
+        for question, left in FASTER.items():
+            yield _Asked(Change(question), graph.gap, work.cost(*everywhere, left))
         for rank in work.ranks():
             rows = program.rank == rank, program.rank[program.inner_call] == rank
             yield _Asked(Change("I/O of this rank free", rank=rank), graph.gap, work.cost(*rows, 0.0))

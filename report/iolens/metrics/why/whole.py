@@ -38,9 +38,10 @@ def whole_part(events: Records, ranks: int) -> tuple[Records, float | None]:
     best, until = np.full(ranks, -1), 0.0
     for communicator in np.unique(events["communicator"][common]).tolist():
         rows = np.flatnonzero(common & (events["communicator"] == communicator))
-        of_rank = [rows[events["rank"][rows] == rank] for rank in range(ranks)]
-        instances = min(map(len, of_rank))
-        last = np.array([found[instances - 1] for found in of_rank]) if instances else best
+        rows = rows[np.argsort(events["rank"][rows], kind="stable")]
+        first = np.searchsorted(events["rank"][rows], np.arange(ranks + 1))
+        instances = int(np.diff(first).min())
+        last = rows[first[:-1] + instances - 1] if instances else best
         if instances and events["end"][last].max() > until:
             best, until = last, float(events["end"][last].max())
     kept = np.arange(len(events)) <= best[events["rank"]]
