@@ -20,6 +20,7 @@ from iolens.errors import UsageError
 from iolens.log import Job, read_log
 from iolens.pages.answers import tools
 from iolens.pages.answers.named_logs import NamedLogs
+from iolens.pages.answers.sources import Source, of_log, of_store
 from iolens.pages.answers.verified import numbers_in_text
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 
@@ -28,8 +29,8 @@ LOG = DATA / "darshan" / "mpi-io-test-x86_64-3.5.0.darshan"
 
 
 @pytest.fixture(scope="module")
-def job() -> Job:
-    return read_log(LOG)
+def log() -> Source[Job]:
+    return of_log(read_log(LOG))
 
 
 def values_of(job: Job) -> list[float]:
@@ -43,22 +44,22 @@ def values_of(job: Job) -> list[float]:
     return [float(one) for one in found if math.isfinite(one)]
 
 
-def test_answers_are_the_rows_of_the_tables(job: Job) -> None:
-    listed = {one["name"]: one for one in tools.tables(job)}
-    assert listed["performance"]["rows"] == len(tools.table_text(job, "performance")["rows"])
-    pieces = [tools.table_text(job, "operations", first=first, count=2)["rows"] for first in (0, 2)]
+def test_answers_are_the_rows_of_the_tables(log: Source[Job]) -> None:
+    listed = {one["name"]: one for one in tools.tables(log)}
+    assert listed["performance"]["rows"] == len(tools.table_text(log, "performance")["rows"])
+    pieces = [tools.table_text(log, "operations", first=first, count=2)["rows"] for first in (0, 2)]
     assert [row["row"] for piece in pieces for row in piece] == [0, 1, 2, 3]
     assert "modules" in listed
-    assert tools.overview(job)["judgement"]["verdict"]["sentence"]
-    json.dumps([tools.table_text(job, name) for name in listed])
+    assert tools.overview(log)["judgement"]["verdict"]["sentence"]
+    json.dumps([tools.table_text(log, name) for name in listed])
 
 
-def test_what_a_log_cannot_tell_is_refused(job: Job) -> None:
+def test_what_a_log_cannot_tell_is_refused(log: Source[Job]) -> None:
     with pytest.raises(UsageError, match=r"this log cannot tell: .* the table mpi_calls; it needs"):
-        tools.table_text(job, "mpi_calls")
+        tools.table_text(log, "mpi_calls")
     with pytest.raises(UsageError, match="there is no table nonsense"):
-        tools.table_text(job, "nonsense")
-    assert any("MPI" in one["reason"] or "comput" in one["fact"] for one in tools.overview(job)["not_known"])
+        tools.table_text(log, "nonsense")
+    assert any("MPI" in one["reason"] or "comput" in one["fact"] for one in tools.overview(log)["not_known"])
 
 
 def written(value: float, chance: random.Random) -> str:
@@ -77,10 +78,10 @@ def rounds_to_a_number(text: str, values: list[float]) -> bool:
     return any(abs(value - float(plain)) <= 0.5000001 * 10**-digits for value in values)
 
 
-def test_every_planted_number_of_a_thousand_texts_is_named(job: Job) -> None:
-    chance, values = random.Random(2713), [one for one in values_of(job) if one >= 0]
-    # Sentences with numbers of the log are left out, because a planted number might equal one of them by chance.
-    said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(tools.overview(job)).replace(",", ""))]
+def test_every_planted_number_of_a_thousand_texts_is_named(log: Source[Job]) -> None:
+    chance, values = random.Random(2713), [one for one in values_of(log.subject) if one >= 0]
+    # Numbers in sentences of the log are left out, because a planted number must not equal one of them by chance.
+    said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(tools.overview(log)).replace(",", ""))]
     for _ in range(1000):
         true = [written(chance.choice(values), chance) for _ in range(3)]
         wrong = f"{chance.uniform(1e4, 1e9):.{chance.randrange(0, 3)}f}"
@@ -89,19 +90,19 @@ def test_every_planted_number_of_a_thousand_texts_is_named(job: Job) -> None:
         words = [*true, wrong]
         chance.shuffle(words)
         text = f"It moved {words[0]} here, {words[1]}; then {words[2]} and ({words[3]})."
-        found = numbers_in_text(job, text)
+        found = numbers_in_text(log, text)
         assert [one.text for one in found] == words
         assert [one.text for one in found if not one.source] == [wrong], text
 
 
-def test_units_are_those_of_the_text(job: Job) -> None:
-    moved = int(tools.table_text(job, "performance")["rows"][0]["bytes_written"])
+def test_units_are_those_of_the_text(log: Source[Job]) -> None:
+    moved = int(tools.table_text(log, "performance")["rows"][0]["bytes_written"])
     for text in (f"{moved / 2**20:.2f} MiB", f"{moved / 1e6:.2f} MB", f"{moved:,} bytes", f"{moved} B"):
-        (one,) = numbers_in_text(job, f"The program wrote {text}.")
+        (one,) = numbers_in_text(log, f"The program wrote {text}.")
         assert one.source, text
         assert one.text == text
-    assert not numbers_in_text(job, f"wrote {moved / 2**20 * 1.01:.2f} MiB")[0].source
-    assert not numbers_in_text(job, "See file_17.dat, v2.0.1, /scratch/12/data and #5.")
+    assert not numbers_in_text(log, f"wrote {moved / 2**20 * 1.01:.2f} MiB")[0].source
+    assert not numbers_in_text(log, "See file_17.dat, v2.0.1, HDF5, x86_64, N-1, and /scratch/12/data.")
 
 
 def test_the_command_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,13 +152,64 @@ def test_without_the_package_the_command_says_how_to_get_it(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "words", ["-987654.5", "9.876545e11", "3-987654", "987654x", "987654k", "987654.5 %", "(987,654.5)", "=987654.5;"]
+    "words",
+    [
+        *("-987654.5", "9.876545e11", "3-987654", "987654x", "987654k", "987654.5 %", "(987,654.5)", "=987654.5;"),
+        *("987654KB", "987654 KB", "987654kb", "987654/s", "987654 B/sec", "#987654", "100/987654", "1,987654"),
+        *("987'654", "987\u202f654", "987_654", "9.87654 × 10^5", "9.87654·10⁵", "9.87654x10**5", ".987654321"),
+        *("987654th", "987654abc", "n:987654", "it—987654—fell", "rank-987654", "x987654", "~987654", "≥987654"),
+        *("between 987654 and 987655 ms", "987654–987655 s", "987654 ± 3", "0xf1206", "98f7654a3b", "9876.54.3"),
+        *("2031-05-17", "2031-05-17T03:04:05Z", "03:59:17", "９８７６５４", "٩٨٧٦٥٤", "98.7654 million"),
+        *("nine hundred and eighty-seven thousand", "seventy-three million bytes", "forty-three percent"),
+        *("seventy-four times", "eleven and a half", "three hundred gigabytes", "987.654 Gbit/s", "987 days"),
+    ],
 )
-def test_a_wrong_number_passes_in_no_spelling(job: Job, words: str) -> None:
-    found = numbers_in_text(job, f"It fell by {words} of all.")
+def test_a_wrong_number_passes_in_no_spelling(log: Source[Job], words: str) -> None:
+    found = numbers_in_text(log, f"It fell by {words} of all.")
     assert "" in {one.source for one in found}, found
 
 
-def test_signs_and_exponents_are_those_of_the_log(job: Job) -> None:
-    moved = int(tools.table_text(job, "performance")["rows"][0]["bytes_written"])
-    assert all(one.source for one in numbers_in_text(job, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))
+def test_true_numbers_pass_in_each_spelling(log: Source[Job]) -> None:
+    row = tools.table_text(log, "performance")["rows"][0]
+    moved, ranks = int(row["bytes_written"]), log.subject.nprocs
+    begun = tools.overview(log)["facts"]["started"]
+    for text in (
+        f"{moved / 2**20:.0f} to {moved / 2**20:.0f} MiB",
+        f"{moved / 1e3:.3f} kB",
+        f"{moved * 8 / 1e6:.2f} Mbit",
+        f"{moved / 1e6:.3f} million bytes",
+        f"{moved:_} bytes",
+        f"on {begun}",
+        f"{ranks}-rank job",
+        f"{ranks} of {ranks} ranks",
+    ):
+        found = numbers_in_text(log, f"The program wrote {text}.")
+        assert found, text
+        assert all(one.source for one in found), found
+
+
+def test_a_name_of_the_log_is_told_from_one_that_it_does_not_have(log: Source[Job]) -> None:
+    """A version or an address is no number, and must stand in the log as it is."""
+    version = tools.overview(log)["facts"]["profiler"]
+    assert all(one.source for one in numbers_in_text(log, f"It was recorded by {version}."))
+    assert [one.source for one in numbers_in_text(log, "Recorded by version 17.3.99 on 10.0.0.7.")] == ["", ""]
+
+
+def test_a_store_is_asked_like_a_log(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="duckdb is not installed")
+    from iolens.fleet.ask import open_store
+
+    assert main(["ingest", str(DATA / "darshan"), "-o", str(tmp_path / "store")]) == 0
+    store = of_store(open_store(tmp_path / "store"))
+    jobs = tools.table_text(store, "totals")["rows"][0]["jobs"]
+    assert tools.overview(store)["facts"]["jobs"] == str(jobs)
+    assert {one["name"] for one in tools.tables(store)} >= {"users", "applications", "file_systems"}
+    said = numbers_in_text(store, f"{jobs} jobs moved 987654321 bytes")
+    assert [bool(one.source) for one in said] == [True, False]
+    with pytest.raises(UsageError, match="there is no table mpi_calls"):
+        tools.table_text(store, "mpi_calls")
+
+
+def test_signs_and_exponents_are_those_of_the_log(log: Source[Job]) -> None:
+    moved = int(tools.table_text(log, "performance")["rows"][0]["bytes_written"])
+    assert all(one.source for one in numbers_in_text(log, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))

@@ -34,7 +34,7 @@ def show_fleet(store: Store) -> None:
 
     out = screen()
     out.say(_title(store), "1")
-    for sentence in _sentences(store):
+    for sentence in sentences(store):
         out.say(sentence)
     for exhibit in FLEET_EXHIBITS:
         table = exhibit.table(store)
@@ -48,7 +48,7 @@ def _title(store: Store) -> str:
     return f"{store.folder.resolve().name}: I/O of {words.plural(int(store.ask('totals')['jobs'][0]), 'job')}"
 
 
-def _sentences(store: Store) -> list[str]:
+def sentences(store: Store) -> list[str]:
     """Returns the first sentences of the report."""
     total = store.ask("totals").iloc[0]
     if not total["jobs"]:
@@ -81,7 +81,7 @@ def _sentences(store: Store) -> list[str]:
 def _overview(store: Store) -> list[Block]:
     """Returns the first lines of the document."""
     total = store.ask("totals").iloc[0]
-    lead, *others = _sentences(store)
+    lead, *others = sentences(store)
     blocks: list[Block] = [Text(lead, "lead"), *(Text(each) for each in others)]
     if not total["jobs"]:
         return blocks

@@ -12,6 +12,7 @@ from iolens.errors import IolensError, UsageError
 
 if TYPE_CHECKING:
     from iolens.pages.answers.named_logs import NamedLogs
+    from iolens.pages.answers.sources import Source
 
 _INSTRUCTIONS = """Answers about logs of I/O that iolens or Darshan recorded. Ask `overview` first: it has the verdict,
 how sure that is, and what the log cannot tell. Every number in an answer has to come from a table; name the table and
@@ -21,7 +22,11 @@ the row with it, and check the text by `verify_answer` before a person sees it. 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "logs", type=Path, nargs="+", metavar="LOG", help="a log of iolens or Darshan (3.0 or later), known by its name"
+        "logs",
+        type=Path,
+        nargs="+",
+        metavar="LOG",
+        help="a log of iolens or Darshan (3.0 or later), or a store of `iolens ingest`, known by its name",
     )
 
 
@@ -32,14 +37,28 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(paths: list[Path]) -> NamedLogs:
-    """Returns the logs by the names of their files; raises UsageError if two have the same."""
-    from iolens.log import read_log
+    """Returns the logs and stores by the names of their files; raises UsageError if two have the same."""
     from iolens.pages.answers.named_logs import NamedLogs
 
-    jobs = {path.name: read_log(path) for path in paths}
-    if len(jobs) < len(paths):
+    sources = {path.resolve().name: _source(path) for path in paths}
+    if len(sources) < len(paths):
         raise UsageError("two of the logs have the same name; serve them one by one")
-    return NamedLogs(jobs)
+    return NamedLogs(sources)
+
+
+def _source(path: Path) -> Source[Any]:
+    """Returns a log, or the store in a folder."""
+    from iolens.pages.answers.sources import of_log, of_store
+
+    if not path.is_dir():
+        from iolens.log import read_log
+
+        return of_log(read_log(path))
+    from iolens.fleet.ask import open_store
+    from iolens.fleet.tables import need
+
+    need("fleet", "pyarrow", "duckdb")
+    return of_store(open_store(path))
 
 
 def server(logs: NamedLogs) -> Any:

@@ -19,9 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the numbers that the log does not have; returns 1 if there are any."""
     from iolens.log import read_log
+    from iolens.pages.answers.sources import of_log
     from iolens.pages.answers.verified import numbers_in_text
 
-    found = numbers_in_text(read_log(args.log), _text(args.text))
+    found = numbers_in_text(of_log(read_log(args.log)), _text(args.text))
     wrong = [one for one in found if not one.source]
     for one in found if args.sources else wrong:
         print(f"{one.text}: {one.source or 'the log has no such number'}")
