@@ -9,12 +9,14 @@ import os
 import platform
 import shutil
 import tempfile
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
 from iolens.lab.doctor import parts, program_libraries, surroundings, trials, tried
-from iolens.lab.doctor.checks import CHECKS
+from iolens.lab.doctor.features import features
+from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.storage.mounts import file_system
 from job_example import job_of
 
@@ -22,7 +24,7 @@ from job_example import job_of
 def test_what_is_there_is_found_and_tried(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found.keys() == CHECKS.keys()
+    assert [*found] == ["Trials", "Features", "Parts", "System", "Others"]
     rows = {row["name"]: row for section in found.values() for row in section}
     assert rows["a program"] == {
         "name": "a program",
@@ -92,8 +94,9 @@ def test_launchers_and_what_is_preloaded_are_named(monkeypatch: pytest.MonkeyPat
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no folder in memory")
 def test_trials_are_recorded_in_a_folder_whose_files_usually_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")
-    rows = {row.name: row for row in trials.recording()}
-    assert rows["a program"].works is True
+    trial = trials.recording()
+    assert trial.result.works is True
+    rows = {row.name: row for row in features(trial)}
     assert rows["mapped files"].found == "bytes from storage are n/a: kept in memory"
 
 
@@ -102,10 +105,12 @@ def test_each_kind_of_call_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
     if ring >= 0:
         os.close(ring)
     assert main(["doctor", "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["Trials"]}
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["Features"]}
     assert (rows["io_uring"]["works"] is True) == (ring >= 0)
-    for name in ("file locks", "failed calls", "start-up", "TCP_INFO"):
+    always = {"file locks", "failed calls", "start-up", "TCP_INFO", "families of files", "training jobs"}
+    for name in (*always, "periods of I/O", "iolens check", "iolens live"):
         assert rows[name]["works"] is True, rows[name]
+    assert {*rows} >= {"mapped files", "HDF5", "libcurl", "cuFile", "hipFile", "iolens serve"}
     is_in_memory = file_system(Path(tempfile.gettempdir()))[0] in {"tmpfs", "ramfs"}
     assert (rows["mapped files"]["works"] is None) == is_in_memory
 
@@ -116,6 +121,33 @@ def test_calls_that_cannot_be_recorded_are_named_with_the_reason() -> None:
     assert rows["io_uring"].found == "the kernel refuses it: Operation not permitted"
     assert "io_uring_disabled" in rows["io_uring"].remedy
     assert rows["file locks"].found == "the trial's calls are not in its log"
+
+
+def test_features_of_a_failed_trial_are_not_claimed() -> None:
+    rows = {row.name: row for row in features(trials.Trial(CheckResult("a program", "failed", False), None))}
+    assert rows["kinds of calls"].works is None
+    assert "periods of I/O" not in rows
+
+
+def test_a_log_without_the_data_of_a_feature_is_said() -> None:
+    rows = {row.name: row for row in features(trials.Trial(CheckResult("a program", "ran", True), job_of()))}
+    for name in ("families of files", "training jobs", "periods of I/O"):
+        assert (rows[name].works, rows[name].found) == (None, "the trial's log lacks the data")
+
+
+@pytest.mark.parametrize(("installed", "works"), [("", None), ("1.9.4", None), ("2.3.0", True)])
+def test_the_package_behind_serve_is_found_by_version(
+    installed: str, works: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version(name: str) -> str:
+        if not installed:
+            raise PackageNotFoundError(name)
+        return installed
+
+    monkeypatch.setattr("iolens.lab.doctor.features.version", version)
+    rows = {row.name: row for row in features(trials.Trial(CheckResult("a program", "failed", False), None))}
+    assert rows["iolens serve"].works is works
+    assert installed in rows["iolens serve"].found
 
 
 def test_libraries_of_programs_are_those_of_the_loader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

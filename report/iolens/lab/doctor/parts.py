@@ -17,7 +17,6 @@ from iolens.lab.workloads.workloads import WORKLOADS
 
 _PACKAGES = {
     "pyarrow": "Parquet files",
-    "mcp": "`iolens serve`",
     "darshan": "reading logs by Darshan's own library, a witness in the tests",
 }
 """Optional packages, and the features that need them."""

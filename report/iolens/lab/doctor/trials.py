@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.doctor import tried
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.doctor.surroundings import version_said
-from iolens.lab.doctor.tried import BYTES
+from iolens.lab.doctor.tried import BYTES, PROGRAM
 from iolens.lab.installation import find_library, find_program
 from iolens.lab.run.execute import execute
 from iolens.lab.run.mpi_launch import mpi
@@ -22,14 +22,22 @@ _RANKS = 2
 PATIENCE = 60.0
 
 
-def recording() -> Iterator[CheckResult]:
-    """Tries to record a Python program that writes a file, and makes each kind of call once."""
+@dataclass(frozen=True)
+class Trial:
+    """A trial: its result, its log, and what the program printed; there is no log if the trial failed."""
+
+    result: CheckResult
+    job: Job | None
+    said: str = ""
+
+
+def recording() -> Trial:
+    """Tries to record, with samples, a Python program that writes files, and makes each kind of call once."""
     with tempfile.TemporaryDirectory() as name:
-        words = [sys.executable, "-I", "-S", "-c", tried.PROGRAM, f"{name}/trial"]
+        words = [sys.executable, "-I", "-S", "-c", PROGRAM, f"{name}/trial"]
         result, job = _judged("a program", name, words, {}, 1)
-        yield result
-        if job:
-            yield from tried.kinds_of_calls(job, Path(name, "stdout").read_text(encoding="utf-8"))
+        said = Path(name, "stdout")
+        return Trial(result, job, said.read_text(encoding="utf-8") if said.exists() else "")
 
 
 def parallel_recording() -> Iterator[CheckResult]:
@@ -60,7 +68,7 @@ def _judged(
     """
     logs = Path(folder, "logs")
     logs.mkdir()
-    application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1", "IOLENS_INCLUDE": folder}
+    application = {"IOLENS_NONMPI": "1", "DARSHAN_ENABLE_NONMPI": "1", "IOLENS_INCLUDE": folder, "IOLENS_SAMPLE": "100"}
     setup = Setup(logs=logs, application=application, launcher=launcher, timeout=PATIENCE)
     try:
         outcome = execute(words, setup, Path(folder, "stdout"), Path(folder, "stderr"))

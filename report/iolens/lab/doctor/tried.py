@@ -13,12 +13,16 @@ from iolens.log.records import Records
 from iolens.metrics.files.mapped import mapped_files
 
 BYTES = 65536
+FILES = 9
+"""Number of files whose names differ in a number alone."""
 
 PROGRAM = f"""
 import sys
 name = sys.argv[1]
 with open(name, "wb") as file:
     file.write(bytes({BYTES}))
+for number in range({FILES}):
+    open(name + ".part" + str(number), "wb").close()
 def lock():
     import fcntl
     with open(name, "r+b") as file:
@@ -47,8 +51,8 @@ for attempt in lock, read_mapped, miss, talk, make_ring:
     except (ImportError, OSError):
         pass
 """
-"""A Python program that writes a file, named by its argument, and tries each kind of call once. It prints the number of
-the error with which the kernel refuses a ring of io_uring.
+"""A Python program that writes a file, named by its argument, makes several empty ones with numbered names, and tries
+each kind of call once. It prints the number of the error with which the kernel refuses a ring of io_uring.
 """
 
 
