@@ -1,5 +1,5 @@
-/* Opens a file of HDF5 by its address with the driver ros3, reads its dataset `numbers` as bytes, and prints
- * how many bytes it was given. Linked with a serial HDF5 of version 1.10 or later that has the driver. */
+/* Opens a file of HDF5 by its address with the driver ros3, reads its dataset `numbers` so many times as bytes,
+ * and prints how many bytes it was given. Linked with a serial HDF5 of version 1.10 or later that has the driver. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ extern hid_t H5P_CLS_FILE_ACCESS_ID_g;
 int main(int count, char **words)
 {
     struct ros3_access settings = {.version = 1};
-    MUST(count == 2 && H5open() >= 0);
+    MUST(count == 3 && H5open() >= 0);
     hid_t access = H5Pcreate(H5P_CLS_FILE_ACCESS_ID_g);
     MUST(access >= 0 && H5Pset_fapl_ros3(access, &settings) >= 0);
     hid_t file = H5Fopen(words[1], 0, access);
@@ -40,8 +40,11 @@ int main(int count, char **words)
     MUST(dataset >= 0);
     uint64_t bytes = H5Dget_storage_size(dataset);
     void *data = malloc(bytes);
-    MUST(data && H5Dread(dataset, H5Dget_type(dataset), 0, 0, 0, data) >= 0);
+    MUST(data);
+    uint64_t times = (uint64_t)atoi(words[2]);
+    for (uint64_t time = 0; time < times; time++)
+        MUST(H5Dread(dataset, H5Dget_type(dataset), 0, 0, 0, data) >= 0);
     MUST(H5Dclose(dataset) >= 0 && H5Fclose(file) >= 0);
-    printf("%llu\n", (unsigned long long)bytes);
+    printf("%llu\n", (unsigned long long)(times * bytes));
     return 0;
 }

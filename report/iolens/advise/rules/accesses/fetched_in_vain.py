@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     unused = np.nan_to_num(received - found["used"])
     needless = np.clip(np.maximum(again, unused), 0, received)
     place = int(needless.argmax())
-    if needless[place] <= 0 or needless[place] < limits["needless_bytes"] * received[place]:
+    if needless[place] < max(limits["needless_bytes"], limits["needless_share"] * received[place]):
         return None
     row = dict(zip(found.names, next(found.where(slice(place, place + 1)).rows(*found.names)), strict=True))
     said = f", {say.size(again[place])} of it more than once" if again[place] > 0 else ""
@@ -46,9 +46,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="fetched-in-vain",
     title="Bytes are fetched over the network in vain",
-    says="`needless_bytes` or more of what libcurl fetched from an address had been fetched before by the same rank, "
-    "or was not given to the program by HDF5",
-    limits=("needless_bytes",),
+    says="`needless_share` or more of what libcurl fetched from an address, and `needless_bytes`, had been fetched "
+    "before by the same rank, or was not given to the program by HDF5",
+    limits=("needless_share", "needless_bytes"),
     why="A library that reads ahead, or keeps no cache, fetches parts of an object several times, or parts that nobody "
     "asks for; each request costs a round trip.",
     read_more="https://docs.hdfgroup.org (H5Pset_fapl_ros3, H5Pset_page_buffer_size)",
