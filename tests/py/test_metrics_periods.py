@@ -66,6 +66,9 @@ def test_a_job_says_its_period_and_what_its_checkpoints_cost() -> None:
     assert row == ("written", 10, 40.0, 0.0, 8.0, 0.2, float(40 << 20))
     said = checkpoint_sentence(made, 24 * 3600)
     assert said.startswith("Checkpoints: 8.0 s of writing every 40 s and a failure every 24 h cost 20.0 %")
+    # Daly by hand: sqrt(2 * 8 * 86400) - 8 = 1167.8 s, which cost 8 / 1175.8 + 1175.8 / 172800 = 1.36 %.
+    assert "lowest, 1.4 %, with 19 min" in said
+    assert "which saves 18.7 % of the time" in said
     flat = job_of(frames=heat(np.ones(200), 2.0), run_time=400.0)
     assert len(periods(flat)) == 0
     assert "no bursts of writing" in checkpoint_sentence(flat, 3600.0)

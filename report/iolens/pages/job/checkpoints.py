@@ -8,8 +8,8 @@ from iolens.pages import words
 
 
 def checkpoint_sentence(job: Job, failures: float) -> str:
-    """Returns the interval between checkpoints that loses least, beside the job's own; `failures` is the mean time
-    between failures in seconds.
+    """Returns the interval between checkpoints that loses least, beside the job's own, and the time that it saves;
+    `failures` is the mean time between failures in seconds.
     """
     found = periods(job)
     rows = [row for row in found.rows("kind", "period", "burst") if row[0] == "written"] if len(found) else []
@@ -21,6 +21,7 @@ def checkpoint_sentence(job: Job, failures: float) -> str:
     return (
         f"Checkpoints: {words.duration(burst)} of writing every {words.duration(period)} and a failure every "
         f"{words.duration(failures)} cost {words.share(now)} of the time. The cost is lowest, {words.share(then)}, "
-        f"with {words.duration(best)} of computing between two checkpoints (Daly, to first order). "
-        "This supposes that the bursts are checkpoints, and that a failure loses what was computed since the last one."
+        f"with {words.duration(best)} of computing between two checkpoints (Young and Daly, to first order), which "
+        f"saves {words.share(max(now - then, 0.0))} of the time. This supposes that the bursts are checkpoints, and "
+        "that a failure loses what was computed since the last one."
     )
