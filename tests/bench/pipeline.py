@@ -1,9 +1,11 @@
 """Checks on training jobs with planted times that the report names the stage that holds up the others.
 
-`python tests/bench/pipeline.py [--kind KIND ...] [--format FORMAT ...] [--python PYTHON] [N] [SEED]` records N jobs
-(60), whose slowest stage is reading, decoding and training in turn, by a factor from 1.5 to 3, and prints for how many
-jobs the stage is named correctly. `torch` among the kinds needs a PYTHON that has PyTorch, `zarr` and `safetensors`
-among the formats one that has these packages. For formats that need a package, workers are forked.
+`python tests/bench/pipeline.py [--kind KIND ...] [--format FORMAT ...] [--python PYTHON] [--bounds] [N] [SEED]` records
+N jobs (60), whose slowest stage is reading, decoding and training in turn, by a factor from 1.5 to 3, and prints for
+how many jobs the stage is named correctly. `torch` among the kinds needs a PYTHON that has PyTorch, `zarr` and
+`safetensors` among the formats one that has these packages. For formats that need a package, workers are forked. With
+--bounds, each job is recorded twice more, without the planted reading and with twice the workers, and what these runs
+save is printed beside the bounds.
 """
 
 from __future__ import annotations
@@ -14,7 +16,10 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/py"))
@@ -48,29 +53,45 @@ def recorded(
     ahead: int = 1,
     options: tuple[str, ...] = ("--sample",),
     format: str = "raw",
+    workers: int = WORKERS,
 ) -> None:
     """Records such a job into the folder `run`; `library` replaces the calls that read (SLOW_READS)."""
     data = folder / "data"
-    data.mkdir()
+    data.mkdir(parents=True)
     loader = [python, str(ROOT / "tests/py/training_loader.py")]
     program = [*loader, kind, *map(str, seconds), str(ahead), str(data), format]
     iolens = [sys.executable, "-m", "iolens.cli.main", "run", *options, "--output", str(folder / "run")]
-    environment = os.environ | {"LD_PRELOAD": str(library), "SLOW_READ": "0"}
+    environment = os.environ | {"LD_PRELOAD": str(library), "SLOW_READ": "0", "WORKERS": str(workers)}
     subprocess.run([*iolens, "--", *program], check=True, capture_output=True, env=environment)
 
 
-def _named(folder: Path, kind: str, format: str) -> str:
-    """Prints the numbers of a recorded job, and returns the stage that its report names."""
+def row_of(folder: Path) -> dict[str, Any]:
+    """Returns the only row of the pipeline of a recorded job."""
     rows = input_pipeline(read_forest(folder / "run"))
-    if rows is None:
-        return "no pipeline"
+    assert rows is not None
     (row,) = rows.to_dict("records")
+    return dict(row)
+
+
+def _named(row: dict[str, Any], kind: str, format: str) -> str:
+    """Prints the numbers of a recorded job, and returns the stage that its report names."""
     print(
         f"  {kind:10} {format:11} waits {row['waits']:.2f} of {row['seconds']:.2f} s; "
         f"a worker: reading {row['reading']:.2f}, decoding {row['decoding']:.2f}, queue {row['handing_over']:.2f}",
         end=" ",
     )
     return str(row["limit"] or row["reason"])
+
+
+def gains(folder: Path, record: Callable[..., None], seconds: tuple[float, float, float]) -> Mapping[str, float]:
+    """Records the job without the planted reading, and with twice the workers; returns the seconds that each saved,
+    by the bound that holds for it.
+    """
+    before = row_of(folder)["seconds"]
+    record(folder / "quick", seconds=(0.0, *seconds[1:]))
+    record(folder / "many", seconds=seconds, workers=2 * WORKERS)
+    found = {"faster_storage": folder / "quick", "more_workers": folder / "many"}
+    return {bound: before - row_of(place)["seconds"] for bound, place in found.items()}
 
 
 def main() -> None:
@@ -80,6 +101,7 @@ def main() -> None:
     parser.add_argument("--kind", nargs="+", default=_KINDS)
     parser.add_argument("--format", nargs="+", choices=FORMATS, default=LIGHT)
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--bounds", action="store_true")
     given = parser.parse_args()
     draw, right = random.Random(given.seed), 0
     with tempfile.TemporaryDirectory() as place:
@@ -93,10 +115,14 @@ def main() -> None:
             if format not in LIGHT and "torch" not in given.kind:
                 kind = draw.choice(("fork", "pool"))
             seconds = times(stage, draw.uniform(1.5, 3))
-            recorded(folder, Path(place, "slow.so"), given.python, kind, seconds, format=format)
-            found = _named(folder, kind, format)
+            record = partial(recorded, library=Path(place, "slow.so"), python=given.python, kind=kind, format=format)
+            record(folder, seconds=seconds)
+            row = row_of(folder)
+            found = _named(row, kind, format)
             print(f"planted {stage}, named {found}", flush=True)
             right += found == stage
+            for bound, saved in gains(folder, record, seconds).items() if given.bounds else ():
+                print(f"    {bound}: at most {row[bound]:.2f} s, {saved:.2f} s saved", flush=True)
     print(f"{right} of {given.count} named")
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
@@ -20,7 +20,7 @@ from iolens.log import read_log
 from training_loader import SLOW_READS, WORKERS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
-from pipeline import recorded, times
+from pipeline import gains, recorded, row_of, times
 
 MAPPED = """
 import mmap, multiprocessing, os, time
@@ -51,14 +51,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def row_of(folder: Path) -> pd.Series:
-    """Returns the only row of the pipeline of a run."""
-    rows = input_pipeline(read_forest(folder / "run"))
-    assert rows is not None
-    assert len(rows) == 1
-    return rows.iloc[0]
-
-
 @pytest.mark.parametrize(
     ("stage", "kind", "format"),
     [
@@ -75,6 +67,16 @@ def test_the_planted_stage_is_named(tmp_path: Path, library: Path, stage: str, k
     row = row_of(tmp_path)
     assert (row["limit"], row["workers"], row["reason"]) == (stage, WORKERS, ""), row
     assert 0 <= row["faster_storage"] <= row["more_workers"] <= row["seconds"]
+
+
+def test_no_more_is_gained_than_the_bounds_allow(tmp_path: Path, library: Path) -> None:
+    """Saves the planted time of reading, and takes more workers."""
+    record = partial(recorded, library=library, python=sys.executable, kind="fork")
+    seconds = times("reading", 3)
+    record(tmp_path, seconds=seconds)
+    row = row_of(tmp_path)
+    for bound, saved in gains(tmp_path, record, seconds).items():
+        assert saved <= row[bound] + 0.1 * row["seconds"], (bound, saved, row)
 
 
 def test_a_single_batch_under_way_makes_both_sides_wait(
@@ -94,7 +96,7 @@ def test_without_samples_the_stage_is_not_known(
     row = row_of(tmp_path)
     assert row["limit"] == ""
     assert "--sample" in row["reason"]
-    assert np.isnan(row[["waits", "faster_storage"]].astype(float)).all()
+    assert np.isnan([row["waits"], row["faster_storage"]]).all()
     assert row["reading"] > 0
     assert main(["show", str(tmp_path / "run")]) == 0
     said = capsys.readouterr().out

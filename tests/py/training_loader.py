@@ -18,7 +18,7 @@ from typing import Any
 
 from training_formats import FORMATS
 
-WORKERS, BATCHES = 2, 60
+WORKERS, BATCHES = int(os.environ.get("WORKERS", "2")), 60
 
 SLOW_READS = r"""
 #define _GNU_SOURCE
