@@ -6,12 +6,21 @@ import random
 import re
 import time
 from collections import defaultdict
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from iolens.advise import say
-from iolens.metrics.files import costly_files
+from iolens.advise.limits import DEFAULTS
+from iolens.advise.rules.names import lock_waits
+from iolens.metrics.files import costly_files, locks, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST, families, family_name
+from iolens.metrics.files.mapped import mapped_files
+from iolens.metrics.job.interfaces import mpiio
+from iolens.metrics.job.interfaces.hdf5 import hdf5_settings
+from iolens.metrics.subjects.files_aligned import aligned_families
+from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from job_example import frame, job, job_of
 
 PLOTS = [
@@ -130,3 +139,104 @@ def test_long_words_of_hexadecimal_letters_cost_no_square_of_their_length() -> N
         families([f"/d/{'ab' * (length // 2)}x{number}" for number in range(3)])
         times.append(time.process_time() - begin)
     assert times[1] < 20 * times[0] + 0.05
+
+
+def test_a_digit_may_stand_thousands_of_times_in_a_name_and_a_zero_byte_between() -> None:
+    begin = time.process_time()
+    found = families([f"/d/{'7' * 10_000}{number:05d}\0x\x1b[31m{'8' * 10_000}" for number in range(40)])
+    assert found.sizes.tolist() == [40]
+    assert found.labels[0].startswith("/d/###")
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"/d/{'a' * n}{n}" for n in range(1, 40)],
+        [f"/d/{n}{'/' * n}x" for n in range(1, 40)],
+        [f"{'../' * n}{n}" for n in range(1, 40)],
+        [f"/d/*{n}" for n in range(40)],
+        [f"/d/#{n}#" for n in range(40)],
+        [f"/d/\udcff{n}\n" for n in range(40)],
+        ["/d/", "//", "/", "", *(f"/d/{n}/" for n in range(20))],
+    ],
+)
+def test_hostile_names_are_each_in_one_family(names: list[str]) -> None:
+    found = families(names)
+    assert int(found.sizes.sum()) == len(names)
+    assert len(found.place) == len(names)
+
+
+def steps(count: int) -> dict[int, str]:
+    return {number: f"/run7/step{number:04d}.h5" for number in range(count)} | {count: "/run7/odd.h5"}
+
+
+def test_tables_of_locks_and_mappings_have_a_family_in_one_row() -> None:
+    names = steps(20)
+    rows = [(key, rank) for key in names for rank in range(2)]
+    counts = {"locks": 3, "exclusive": 2, "refused": 1, "waits": 1, "seconds": 0.5, "longest": 0.25}
+    table = pd.DataFrame(rows, columns=["file", "rank"]).assign(**counts)
+    table.loc[table["rank"] == 1, "seconds"] = 0.75
+    made = job_of(names=names, nprocs=2, private={"file_locks": table})
+    found = locks.file_locks(made).frame()
+    assert found[["path", "files", "ranks", "locks", "seconds", "longest"]].values.tolist() == [
+        ["/run7/step####.h5", 20, 2, 120, 15.0, 0.25],
+        ["/run7/odd.h5", 1, 2, 6, 0.75, 0.25],
+    ]
+    assert len(locks.file_locks(made, False)) == 21
+    assert "/run7/step####.h5 (20 files) cost most" in str(lock_waits.RULE.check(made, DEFAULTS))
+    mapped = pd.DataFrame(rows, columns=["file", "rank"]).assign(
+        **dict.fromkeys("mappings bytes told in_memory forbidden major_faults storage_read storage_written".split(), 1),
+        **dict.fromkeys("syncs random_advice fetched reached sync_seconds".split(), 2),
+    )
+    found = mapped_files(job_of(names=names, nprocs=2, private={"mapped_files": mapped})).frame()
+    assert found[["path", "files", "mappings", "fetched"]].values.tolist() == [
+        ["/run7/step####.h5", 20, 40, 40.0],
+        ["/run7/odd.h5", 1, 2, 2.0],
+    ]
+
+
+def test_tables_of_shared_files_and_of_mpiio_have_a_family_in_one_row() -> None:
+    names = steps(12)
+    rows = [
+        {"id": key, "rank": rank, "F_READ_TIME": 1.0 + key * rank, "BYTES_READ": 10}
+        for key in names
+        for rank in range(2)
+    ]
+    made = job_of(frames={"POSIX": frame("POSIX", rows)}, nprocs=3, names=names)
+    found = shared.variance(made).frame()
+    assert found[["path", "files", "slowest_seconds"]].values.tolist() == [
+        ["/run7/odd.h5", 1, 13.0],
+        ["/run7/step####.h5", 12, 12.0],
+    ]
+    assert len(shared.variance(made, 100, False)) == 13
+    hints = [(key, name, "1", "", "1" if key else "2") for key in names for name in ("cb_nodes", "cb_buffer_size")]
+    table = pd.DataFrame(hints, columns=["file", "key", "requested", "given", "effective"])
+    made = job_of(names=names, private={"mpiio_hints": table, "hdf5_settings": table})
+    for metric in (mpiio.hints, hdf5_settings):
+        found = metric(made)
+        assert found is not None
+        assert sorted(found.rows("path", "files", "key", "effective")) == sorted(
+            (path, files, key, value)
+            for key in ("cb_nodes", "cb_buffer_size")
+            for path, files, value in (
+                ("/run7/odd.h5", 1, "1"),
+                ("/run7/step####.h5", 11, "1"),
+                ("/run7/step0000.h5", 1, "2"),
+            )
+        )
+
+
+def test_a_comparison_has_the_files_of_a_family_with_the_same_standing_in_one_row() -> None:
+    sides = []
+    for letter, count in (("A", 10), ("B", 30)):
+        names = dict(enumerate([f"/run7/step{number:04d}.h5" for number in range(count)]))
+        rows = [{"id": key, "rank": 0, "BYTES_WRITTEN": 100, "F_WRITE_TIME": 1.0} for key in names]
+        made = job_of(frames={"POSIX": frame("POSIX", rows)}, names=names)
+        sides.append(Subject(letter, Path(letter), (Trial(Path(letter), made),)))
+    found = aligned_families(Subjects(tuple(sides)))
+    columns = ["file", "files", "bytes_written A", "bytes_written B", "standing B"]
+    assert found[columns].fillna(-1).values.tolist() == [
+        ["/run7/step####.h5", 20, -1, 2000, "appeared"],
+        ["/run7/step####.h5", 10, 1000, 1000, "same"],
+    ]

@@ -116,6 +116,7 @@ def test_who_really_wrote(made: Job) -> None:
     assert found is not None
     assert found.iloc[0].to_dict() == {
         "path": "/scratch/shared.dat",
+        "files": 1,
         "writers": [0, 2],
         "others": 0,
         "bytes": 80,

@@ -10,6 +10,7 @@ import numpy as np
 from iolens.forest.forest import Forest
 from iolens.forest.tree import process_names, tree_of
 from iolens.lazy import pd
+from iolens.metrics.files.families import families
 
 _ROLES = ("handed over", "scratch", "input", "output", "only opened")
 """Roles of a file: written by one process and read by another; written and read by the same process; only read; only
@@ -24,7 +25,7 @@ def file_rows(forest: Forest) -> pd.DataFrame:
     path, role (one of ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
     used it, producers, consumers and both (processes that only wrote, only read, or did both), bytes_read,
     bytes_written, opens, seconds (over all processes), passes (bytes_read / size, NaN without), first and last (moment
-    of the first and last call, seconds since the first process began).
+    of the first and last call, seconds since the first process began), files (1).
     """
     uses = _placed(forest)
     read, written = uses["bytes_read"] > 0, uses["bytes_written"] > 0
@@ -45,7 +46,7 @@ def file_rows(forest: Forest) -> pd.DataFrame:
     found.insert(0, "name", [forest.paths[number] for number in found.index])
     found = found[np.array([name.startswith("/") for name in found["name"]], dtype=bool)]
     moved = found["bytes_read"] + found["bytes_written"]
-    found = found.assign(moved=moved).sort_values(["moved", "name"], ascending=[False, True])
+    found = found.assign(moved=moved, files=1).sort_values(["moved", "name"], ascending=[False, True])
     return pd.DataFrame(found.drop(columns="moved").rename_axis("number").reset_index()).rename(
         columns={"name": "path"}
     )
@@ -62,6 +63,31 @@ def _placed(forest: Forest) -> pd.DataFrame:
         begin=np.where(uses["first"] > 0, start + uses["first"], np.nan),
         end=np.where(uses["last"] > 0, start + uses["last"], np.nan),
     )
+
+
+@cache
+def file_families(forest: Forest) -> pd.DataFrame:
+    """Returns `file_rows` with the files of one family and one role in one row, those with most bytes first: path (the
+    family's label, or the file's own), files (number of members), and the other columns of `file_rows` over all
+    members; a process that wrote one member and read another counts in `both`.
+    """
+    found = file_rows(forest)
+    kin = families(found["path"].tolist())
+    found = found.assign(label=np.array(kin.labels, object)[kin.place])
+    found["family"] = found.groupby([kin.place, found["role"]], sort=False).ngroup()
+    members = found.groupby("family")
+    rows = members[["files", "size", "bytes_read", "bytes_written", "opens", "seconds"]].sum()
+    rows = rows.assign(role=members["role"].first(), first=members["first"].min(), last=members["last"].max())
+    rows.insert(0, "path", members["label"].first().where(rows["files"] > 1, members["path"].first()))
+    uses = _placed(forest).merge(found[["number", "family"]], left_on="path", right_on="number")
+    used = uses.groupby(["family", "process"])[["bytes_read", "bytes_written"]].sum() > 0
+    read, written = used["bytes_read"], used["bytes_written"]
+    kinds = {"producers": written & ~read, "consumers": read & ~written, "both": read & written}
+    rows = rows.assign(processes=used.groupby("family").size())
+    rows = rows.assign(**{name: kind.groupby("family").sum() for name, kind in kinds.items()})
+    rows["passes"] = rows["bytes_read"] / rows["size"].where(rows["size"] > 0)
+    moved = (rows["bytes_read"] + rows["bytes_written"]).to_numpy()
+    return rows.iloc[np.argsort(-moved, kind="stable")].reset_index(drop=True)
 
 
 def roles(forest: Forest) -> pd.DataFrame:

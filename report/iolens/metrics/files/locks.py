@@ -6,26 +6,24 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.overview import path_column
-from iolens.metrics.grouping import Groups, ordered
+from iolens.metrics.files.grouped import grouped_files
+from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
 
 
 @once_per_job
-def file_locks(job: Job) -> Records:
-    """Returns one row per file that was locked: `path`, `ranks`, and over all ranks `locks` (calls that took one),
-    `exclusive`, `refused` (calls that did not wait for it) and `waits` (calls above 1 ms); `seconds` of the slowest
-    rank in calls that take or release locks, and the `longest` such call.
+def file_locks(job: Job, by_family: bool = True) -> Records:
+    """Returns one row per file or family of files that were locked: `path`, `files`, `ranks`, and over all ranks
+    `locks` (calls that took one), `exclusive`, `refused` (calls that did not wait for it) and `waits` (calls above
+    1 ms); `seconds` of the slowest rank in calls that take or release locks, and the `longest` such call.
     """
     table = job.tables.get("file_locks", Records({}))
     if not len(table):
         return Records({})
-    files = Groups(table["file"])
-    found = Records(
-        {"path": path_column(job, table["file"][files.first]), "ranks": files.sum(np.ones(len(table), int))}
-    )
-    counts = {name: files.sum(table[name]) for name in ("locks", "exclusive", "refused", "waits")}
-    return ordered(found.beside(counts | {name: files.max(table[name]) for name in ("seconds", "longest")}), "-seconds")
+    files = grouped_files(job, table, by_family)
+    counts = {name: files.same.sum(table[name]) for name in ("locks", "exclusive", "refused", "waits")}
+    times = {"seconds": files.of_busiest_rank("seconds"), "longest": files.same.max(table["longest"])}
+    return ordered(files.names.beside(counts | times), "-seconds")
 
 
 @once_per_job

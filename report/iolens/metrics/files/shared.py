@@ -6,8 +6,9 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.overview import lowest, path_column
-from iolens.metrics.grouping import Groups, labelled, most, stacked
+from iolens.metrics.files.grouped import families_of
+from iolens.metrics.files.overview import lowest
+from iolens.metrics.grouping import Groups, labelled, ordered, stacked
 from iolens.metrics.job.interfaces.layers import io_time
 from iolens.metrics.once import once_per_job
 
@@ -15,21 +16,24 @@ _SIDES = ("fastest", "slowest")
 
 
 @once_per_job
-def variance(job: Job, limit: int = 20) -> Records:
-    """Returns the files of several ranks whose slowest rank took longest, in the layer that knows them lowest.
+def variance(job: Job, limit: int = 20, by_family: bool = True) -> Records:
+    """Returns the files of several ranks whose slowest rank took longest, in the layer that knows them lowest; of a
+    family of files, the one in which its slowest rank took longest.
 
     Columns: id, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest, sigma_seconds,
-    sigma_bytes (standard deviations over these ranks), path. The time of a rank is its read, write and metadata time.
-    DFS and DAOS keep no deviations (NaN). Empty for a single process.
+    sigma_bytes (standard deviations over these ranks), path (a family's label), files (of the family). The time of a
+    rank is its read, write and metadata time. DFS and DAOS keep no deviations (NaN). Empty for a single process.
     """
     parts = []
     for name in lowest(job) if job.nprocs > 1 else ():
         found = stacked([_by_all(job.records[name], name, job.nprocs), _by_some(job.records[name], name)])
-        parts.append(most(found.where(found["slowest_seconds"] > 0), "slowest_seconds", limit))
+        parts.append(found.where(found["slowest_seconds"] > 0))
     if not parts:
         return Records({})
-    chosen = most(stacked(parts), "slowest_seconds", limit)
-    return chosen.beside({"path": path_column(job, chosen["id"])})
+    every = ordered(stacked(parts), "-slowest_seconds")
+    kin = families_of(job, every["id"], by_family)
+    names = {"path": np.array(kin.labels, object), "files": kin.sizes}
+    return every.where(Groups(kin.place).first).beside(names).where(slice(limit))
 
 
 def _by_all(records: Records, name: str, nprocs: int) -> Records:

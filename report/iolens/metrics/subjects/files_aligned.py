@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from iolens.lazy import pd
+from iolens.metrics.files.families import families
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.subject import Subject, Subjects
@@ -45,6 +46,25 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     rows = rows.assign(weight=weight, spent=rows[[f"seconds {letter}" for letter in subjects.letters]].max(axis=1))
     ordered = rows.sort_values(["weight", "spent"], ascending=False, kind="stable")
     return ordered.drop(columns=["weight", "spent"]).reset_index()
+
+
+@once_per_job
+def aligned_families(subjects: Subjects) -> pd.DataFrame:
+    """Returns `aligned_files` with the files of one family that have the same standing in all subjects in one row:
+    `file` (the family's label, or the file's own), `files` (number of members), and sums of the other columns.
+    """
+    found = aligned_files(subjects)
+    if found.empty:
+        return found.assign(files=1)
+    kin = families(found["file"].tolist())
+    marks = [f"standing {letter}" for letter in subjects.letters[1:]]
+    numbers = [column for column in found if column not in ("file", *marks)]
+    found = found.assign(files=1, label=np.array(kin.labels, object)[kin.place])
+    members = found.groupby([pd.Series(kin.place, found.index), *marks], sort=False)
+    rows = members[["file", "label", *marks]].first().assign(files=members["files"].sum())
+    rows[numbers] = members[numbers].sum(min_count=1)
+    rows["file"] = rows.pop("label").where(rows["files"] > 1, rows["file"])
+    return rows.reset_index(drop=True)
 
 
 def _side_by_side(tables: Sequence[pd.DataFrame], letters: Sequence[str]) -> pd.DataFrame:

@@ -116,7 +116,7 @@ def _facts(job: Job) -> str:
     for verb, ratio in zip(("read", "wrote"), byte_ratios(job).values(), strict=True):
         if ratio is not None and abs(ratio - 1) >= _WORTH_SAYING:
             words.append(f"POSIX {verb} {ratio:.2f} bytes for each byte of MPI-IO")
-    found = aggregators(job)
+    found = aggregators(job, by_family=False)
     if found is not None and len(found):
         top = found.frame().iloc[0]
         more = f" and by some of {top['others']} others" if top["others"] else ""

@@ -8,12 +8,12 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import costly_files, locks, mapped, shared
 from iolens.metrics.files import overview as files
-from iolens.metrics.files.families import FEWEST
 from iolens.metrics.job.interfaces import extra, failed, rings
 from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
 from iolens.pages.exhibit import EVERY, Column, Exhibit
+from iolens.pages.exhibits.kin import KIN, MEMBERS
 
 
 @once_per_job
@@ -24,11 +24,6 @@ def _file_counts(job: Job) -> Records:
     found = files.file_counts(job)
     rows = Records.of(found.names, [*found.rows(), ("created", None, None, None)])
     return rows.beside({"files": np.array([*found["files"].tolist(), None], object)})
-
-
-def _several(number: float) -> str:
-    """Returns the number of files that a row sums, in words; an empty text for one file."""
-    return words.count(number) if number > 1 else ""
 
 
 def _stripes(count: float, size: float) -> str:
@@ -80,7 +75,7 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     ranks=_ranks_of,
     columns=[
         Column("file", "path"),
-        Column("files", "files", _several, optional=True),
+        MEMBERS,
         Column("ranks", "processes", words.count),
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
@@ -88,17 +83,17 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
         Column("all ranks, s", "seconds_sum", words.seconds),
         Column("stripes", ("stripe_count", "stripe_size"), _stripes, optional=True),
     ],
-    note="The 15 with most time of their slowest rank and the 15 with most bytes, those with most time first. Files "
-    f"whose names differ in numbers alone are one row from {FEWEST} files on: # stands for a digit, * for more.",
+    note=f"The 15 with most time of their slowest rank and the 15 with most bytes, those with most time first. {KIN}",
 )
 
 SHARED_FILES: Exhibit[Job] = Exhibit(
     name="shared_files",
     title="Files of several ranks: fastest and slowest rank",
     metric=shared.variance,
-    whole=lambda job: shared.variance(job, EVERY),
+    whole=lambda job: shared.variance(job, EVERY, by_family=False),
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("layer", "module"),
         Column("ranks", "processes"),
         Column("fastest rank", "fastest_rank"),
@@ -110,7 +105,8 @@ SHARED_FILES: Exhibit[Job] = Exhibit(
         Column("σ s", "sigma_seconds", words.seconds),
         Column("σ bytes", "sigma_bytes", words.size),
     ],
-    note="s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file.",
+    note="s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file. "
+    "Of a family of files, the row has the file whose slowest rank took longest.",
 )
 
 OTHER_CALLS: Exhibit[Job] = Exhibit(
@@ -126,8 +122,10 @@ FILE_LOCKS: Exhibit[Job] = Exhibit(
     name="file_locks",
     title="Time in file locks",
     metric=locks.file_locks,
+    whole=lambda job: locks.file_locks(job, by_family=False),
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("ranks", "ranks", words.count),
         Column("locks", "locks", words.count),
         Column("for writing", "exclusive", words.count),
@@ -144,8 +142,10 @@ MAPPED_FILES: Exhibit[Job] = Exhibit(
     name="mapped_files",
     title="Files mapped into memory",
     metric=mapped.mapped_files,
+    whole=lambda job: mapped.mapped_files(job, by_family=False),
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("ranks", "ranks", words.count),
         Column("mappings", "mappings", words.count),
         Column("mapped", "bytes", words.size),

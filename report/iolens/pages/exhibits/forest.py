@@ -13,6 +13,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
+from iolens.pages.exhibits.kin import KIN, MEMBERS
 from iolens.pages.exhibits.processor import drilled
 
 _MOST_GROUPS, _MOST_FILES, _MOST_ROWS = 60, 25, 20
@@ -141,8 +142,8 @@ ROLES: Exhibit[Forest] = Exhibit(
 
 
 def _top_files(forest: Forest) -> pd.DataFrame:
-    """Returns the rows of `forest.files.file_rows` with the most bytes."""
-    found = files.file_rows(forest)
+    """Returns the rows of `forest.files.file_families` with the most bytes."""
+    found = files.file_families(forest)
     return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(_MOST_FILES)
 
 
@@ -153,6 +154,7 @@ FILES: Exhibit[Forest] = Exhibit(
     whole=files.file_rows,
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("role", "role"),
         Column("written by", ("producers", "both"), lambda n, both: words.count(n + both)),
         Column("read by", ("consumers", "both"), lambda n, both: words.count(n + both)),
@@ -162,7 +164,7 @@ FILES: Exhibit[Forest] = Exhibit(
         Column("times read", "passes", words.ratio),
         Column("s", "seconds", words.seconds),
     ],
-    note="Written and read by: processes. Times read: bytes read over size.",
+    note=f"Written and read by: processes. Times read: bytes read over size. {KIN}",
 )
 
 

@@ -6,6 +6,7 @@ from iolens.log import Job
 from iolens.metrics.job.interfaces import extra, hdf5, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import EVERY, Column, Exhibit
+from iolens.pages.exhibits.kin import MEMBERS
 
 
 def no_hints(job: Job) -> str:
@@ -21,8 +22,10 @@ HINTS: Exhibit[Job] = Exhibit(
     name="hints",
     title="MPI-IO hints",
     metric=mpiio.hints,
+    whole=lambda job: mpiio.hints(job, by_family=False),
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("hint", "key"),
         Column("requested", "requested", lambda value: value or "not given"),
         Column("from outside", "given", optional=True),
@@ -37,8 +40,10 @@ HDF5_SETTINGS: Exhibit[Job] = Exhibit(
     name="hdf5_settings",
     title="HDF5 settings from outside",
     metric=hdf5.hdf5_settings,
+    whole=lambda job: hdf5.hdf5_settings(job, by_family=False),
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("setting", "key"),
         Column("requested", "requested", lambda value: value or "n/a"),
         Column("from outside", "given"),
@@ -70,9 +75,10 @@ AGGREGATORS: Exhibit[Job] = Exhibit(
     name="aggregators",
     title="Who wrote to the files that several ranks opened",
     metric=mpiio.aggregators,
-    whole=lambda job: mpiio.aggregators(job, EVERY),
+    whole=lambda job: mpiio.aggregators(job, EVERY, by_family=False),
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("writers", ("writers", "others"), mpiio.writer_count),
         Column("their ranks", "writers", mpiio.rank_list),
         Column("written", "bytes", words.size),
@@ -89,8 +95,10 @@ COLLECTIVES: Exhibit[Job] = Exhibit(
     name="collectives",
     title="Collective MPI-IO: parts of the time of a rank",
     metric=mpiio.collective_time,
+    whole=lambda job: mpiio.collective_time(job, by_family=False),
     columns=[
         Column("file", "path"),
+        MEMBERS,
         Column("who", "who"),
         Column("ranks", "ranks", words.count),
         Column("calls", "calls", words.ratio),

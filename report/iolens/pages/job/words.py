@@ -10,6 +10,7 @@ from iolens.advise import say
 from iolens.lab.storage.backends import marks
 from iolens.log import Job
 from iolens.metrics.files import overview as files
+from iolens.metrics.files.families import family_name
 from iolens.metrics.job import cost
 from iolens.metrics.job.gauges import is_without_io
 from iolens.metrics.job.interfaces import mpiio, operations
@@ -170,14 +171,21 @@ def verdicts(job: Job) -> list[str]:
     said = [*first, *said, *_gaps(job)]
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
-        path, writers, unseen, common = next(wrote.rows("path", "writers", "others", "common_write"))
+        path, members, writers, unseen, common = next(wrote.rows("path", "files", "writers", "others", "common_write"))
         ranks = mpiio.writer_count(writers, unseen)
         noun = "rank" if ranks == "1" else "ranks"
         said.append(
-            f"{PurePosixPath(path).name} was written by {ranks} {noun} of {job.nprocs}, mostly in pieces of "
+            f"{_named(path, members)} written by {ranks} {noun} of {job.nprocs}, mostly in pieces of "
             f"{words.exact_size(common)}."
         )
     return said
+
+
+def _named(path: str, members: int) -> str:
+    """Returns a file or a family of files with its verb: `out.dat was`, `plt#####/Cell_# (48 files) were`."""
+    if members == 1:
+        return f"{PurePosixPath(path).name} was"
+    return f"{family_name(path)} ({words.count(members)} files) were"
 
 
 def _gaps(job: Job) -> list[str]:

@@ -38,7 +38,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     asked = job.tables.get("mpiio_hints")
     if asked is None or not any((asked[name] != "").any() for name in ("requested", "given") if name in asked):
         return None
-    table = hints(job)
+    table = hints(job, by_family=False)
     if table is None:
         return None
     echoes = str(job.info.get("io_component_used") or "").startswith("ompio")

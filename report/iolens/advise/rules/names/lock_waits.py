@@ -41,12 +41,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
     files, spent = file_locks(job), float(rank_lock_seconds(job).max())
     if not len(files) or spent <= 0:
         return None
-    path, ranks, locks, refused, waits, longest = next(
-        files.rows("path", "ranks", "locks", "refused", "waits", "longest")
+    path, members, ranks, locks, refused, waits, longest = next(
+        files.rows("path", "files", "ranks", "locks", "refused", "waits", "longest")
     )
+    named = path if members == 1 else f"{path} ({say.count(members, 'file')})"
     tried = f", {say.count(refused, 'attempt')} to lock it failed at once" if refused else ""
     evidence = (
-        f"The slowest rank spent {say.seconds(spent)} in calls that lock files. {path} cost most: "
+        f"The slowest rank spent {say.seconds(spent)} in calls that lock files. {named} cost most: "
         f"{say.count(ranks, 'rank')} took {say.count(locks, 'lock')}{tried}; {say.count(waits, 'call')} took "
         f"more than 1 ms, the longest {say.seconds(longest)}."
     )

@@ -6,25 +6,24 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.metrics.files.grouped import settings_of_families
 from iolens.metrics.files.overview import path_column
-from iolens.metrics.grouping import Groups, ordered, without_repeats
+from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.mpi.nodes import chains
 
 
 @once_per_job
-def hdf5_settings(job: Job) -> Records:
+def hdf5_settings(job: Job, by_family: bool = True) -> Records:
     """Returns HDF5 settings from outside (`iolens run --hdf5`) by `path` and `key`: the value `requested` by the
     program or by HDF5's defaults, the value `given` in its place, and the `effective` value that HDF5 reports for
     the open file; an empty text means that the library does not have this setting. Ranks with different values have
-    rows of their own.
+    rows of their own; `files` is the number of files of a family that have these values.
     """
     found = job.tables.get("hdf5_settings", Records({}))
     if not len(found):
         return Records({})
-    rows = without_repeats(found, "file", "key", "requested", "given", "effective")
-    rows = rows.beside({"path": path_column(job, rows["file"])})
-    return ordered(rows.take("path", "key", "requested", "given", "effective"), "path")
+    return ordered(settings_of_families(job, found, ("key", "requested", "given", "effective"), by_family), "path")
 
 
 @once_per_job

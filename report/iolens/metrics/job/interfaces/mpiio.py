@@ -12,12 +12,13 @@ import numpy as np
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.overview import path_column, paths
+from iolens.metrics.files.grouped import families_of, settings_of_families
 from iolens.metrics.grouping import Groups, labelled, most, ordered, without_repeats
 from iolens.metrics.once import once_per_job
 
 _WRITERS = (
-    *("path", "writers", "others", "bytes", "writes", "largest_write", "common_write", "not_aligned", "seconds"),
+    *("path", "files", "writers", "others", "bytes", "writes", "largest_write", "common_write", "not_aligned"),
+    "seconds",
 )
 """Columns of the result of `aggregators`."""
 
@@ -28,9 +29,10 @@ it saw do not represent the rest.
 
 
 @once_per_job
-def hints(job: Job) -> Records | None:
+def hints(job: Job, by_family: bool = True) -> Records | None:
     """Returns MPI-IO hints by `path` and `key`: `requested` in the program's MPI_Info, `given` from outside instead
-    (`iolens run --hints`), `effective` according to MPI_File_get_info at close.
+    (`iolens run --hints`), `effective` according to MPI_File_get_info at close; `files` is the number of files of a
+    family that have these values.
 
     An empty text means not given or not reported. Returns None if the log does not record hints (Darshan does not).
     """
@@ -39,8 +41,7 @@ def hints(job: Job) -> Records | None:
         return None
     rows = without_repeats(found, "file", "key")
     rows = rows if "given" in rows else labelled(rows, "given", "")
-    rows = rows.beside({"path": path_column(job, rows["file"])})
-    return rows.take("path", "key", "requested", "given", "effective")
+    return settings_of_families(job, rows, ("key", "requested", "given", "effective"), by_family)
 
 
 @once_per_job
@@ -77,40 +78,44 @@ def file_ranks(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def aggregators(job: Job, limit: int = 20) -> Records | None:
-    """Returns the ranks that wrote to each file that several ranks opened: the observed aggregators.
+def aggregators(job: Job, limit: int = 20, by_family: bool = True) -> Records | None:
+    """Returns the ranks that wrote to each file that several ranks opened, or to a family of such files: the observed
+    aggregators.
 
-    One row per file: path, writers (ranks with POSIX writes), others (ranks of which only the sum is known, and some
-    wrote), bytes, writes, largest_write, common_write (most frequent size of the writers known, weighted by its count),
-    not_aligned (share of the writes whose offset is no multiple of the file's alignment), seconds (POSIX write time of
-    the slowest writer known). Returns None if the log does not record it.
+    One row per file or family: path (a family's label), files, writers (ranks with POSIX writes), others (ranks of
+    which only the sum is known, and some wrote; the most of a file), bytes, writes, largest_write, common_write (most
+    frequent size of the writers known, weighted by its count), not_aligned (share of the writes whose offset is no
+    multiple of the file's alignment), seconds (POSIX write time of the slowest writer known). Returns None if the log
+    does not record it.
     """
     found = file_rank_records(job)
     if found is None:
         return None
     active = found.where(found["writes"] > 0)
-    files = Groups(active["file"])
-    rows = [_writers_of(job, active.where(rows)) for rows in files.parts(np.arange(len(active)))]
-    return most(Records.of(_WRITERS, [row for row in rows if row]), "bytes", limit)
+    kin = families_of(job, active["file"], by_family)
+    parts = Groups(kin.place).parts(np.arange(len(active)))
+    rows = [
+        (label, int(size), *_writers_of(active.where(part)))
+        for label, size, part in zip(kin.labels, kin.sizes, parts, strict=True)
+        if (active["rank"][part] >= 0).any()
+    ]
+    return most(Records.of(_WRITERS, rows), "bytes", limit)
 
 
-def _writers_of(job: Job, rows: Records) -> tuple[Any, ...]:
-    """Returns one file's row of `aggregators`; empty if no writer is known."""
+def _writers_of(rows: Records) -> tuple[Any, ...]:
+    """Returns the numbers of one row of `aggregators`; at least one writer is known."""
     known = rows.where(rows["rank"] >= 0)
-    if not len(known):
-        return ()
     sizes, place = np.unique(known["common_write"], return_inverse=True)
-    writes = int(rows["writes"].sum())
+    writes, ranks = int(rows["writes"].sum()), Groups(known["rank"])
     return (
-        paths(job, rows["file"][:1])[0],
-        sorted(known["rank"].tolist()),
-        int(rows["ranks"][rows["rank"] < 0].sum()),
+        sorted(known["rank"][ranks.first].tolist()),
+        int(rows["ranks"][rows["rank"] < 0].max(initial=0)),
         int(rows["bytes_written"].sum()),
         writes,
         int(rows["largest_write"].max()),
         int(sizes[np.bincount(place, known["common_write_count"]).argmax()]),
         float(rows["writes_not_aligned"].sum() / writes),
-        float(known["write_time"].max()),
+        float(ranks.sum(known["write_time"]).max()),
     )
 
 
@@ -194,13 +199,14 @@ def rank_list(ranks: Sequence[Any]) -> str:
 
 
 @once_per_job
-def collective_time(job: Job) -> Records | None:
-    """Returns where the time of collective calls went, per file for its aggregators (ranks with POSIX accesses) and the
-    other ranks.
+def collective_time(job: Job, by_family: bool = True) -> Records | None:
+    """Returns where the time of collective calls went, per file or family of files for its aggregators (ranks with
+    POSIX accesses) and the other ranks.
 
-    Columns: path, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and means over ranks: seconds,
-    waiting (until the last rank had entered), access (POSIX time during the calls), exchange (the rest). A file without
-    POSIX accesses has a row `all ranks`, without access and exchange. Returns None if the log does not record it.
+    Columns: path (a family's label), files, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and
+    means over ranks: seconds, waiting (until the last rank had entered), access (POSIX time during the calls), exchange
+    (the rest). A file without POSIX accesses has a row `all ranks`, without access and exchange. Returns None if the
+    log does not record it.
     """
     found = job.tables.get("mpiio_collectives")
     if found is None or not len(found):
@@ -209,11 +215,16 @@ def collective_time(job: Job) -> Records | None:
     seen = files.sum(found["access"])[files.place] > 0
     who = np.where(seen, np.where(found["access"] > 0, "aggregators", "other ranks"), "all ranks").astype(object)
     known = {name: np.where(seen, found[name], np.nan) for name in ("access", "exchange")}
-    found = found.beside({**known, "who": who, "path": path_column(job, found["file"])})
-    groups = Groups(found["path"], found["who"])
-    means = {name: groups.of(np.mean, found[name]) for name in ("calls", "seconds", "waiting", "access", "exchange")}
+    kin = families_of(job, found["file"], by_family)
+    found = found.beside({**known, "who": who, "path": np.array(kin.labels, object)[kin.place]})
+    groups = Groups(kin.place, found["who"])
+    ranks = groups.distinct(found["rank"])
+    means = {
+        name: groups.sum(found[name].astype(float)) / ranks
+        for name in ("calls", "seconds", "waiting", "access", "exchange")
+    }
     table = found.take("path", "who").where(groups.first)
-    return ordered(table.beside({"ranks": groups.distinct(found["rank"]), **means}), "path", "who")
+    return ordered(table.beside({"files": groups.distinct(found["file"]), "ranks": ranks, **means}), "path", "who")
 
 
 @once_per_job

@@ -14,7 +14,7 @@ from iolens.log import Job
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned
 from iolens.metrics.subjects.facts import aligned_facts
-from iolens.metrics.subjects.files_aligned import aligned_files
+from iolens.metrics.subjects.files_aligned import aligned_families, aligned_files
 from iolens.metrics.subjects.shapes import operation_calls
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.subjects.values import PROFILES
@@ -22,6 +22,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.kin import MEMBERS
 from iolens.pages.subjects.words import change, ratio_words, run_count, value_text
 
 _MOST_FILES = 15
@@ -113,15 +114,15 @@ def _given(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
 
 
 def _changed_files(subjects: Subjects) -> pd.DataFrame:
-    """Returns the first MOST_FILES rows of `aligned_files` that differ."""
-    found = aligned_files(subjects)
+    """Returns the first MOST_FILES rows of `aligned_families` that differ."""
+    found = aligned_families(subjects)
     marks = [f"standing {letter}" for letter in subjects.letters[1:]]
     return found[found[marks].isin(["changed", "appeared", "vanished"]).any(axis=1)].head(_MOST_FILES)
 
 
 def _files_columns(subjects: Subjects) -> list[Column]:
     """Returns columns: the path; for each subject bytes read and written, and seconds; the change."""
-    columns = [Column("file", "file")]
+    columns = [Column("file", "file"), MEMBERS]
     for letter in subjects.letters:
         columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), _moved))
     for letter in subjects.letters:
@@ -142,7 +143,7 @@ def _files_note(subjects: Subjects) -> str:
     """Returns the number of files that the table does not show, in words."""
     found = aligned_files(subjects)
     alike = int(found[[f"standing {letter}" for letter in subjects.letters[1:]]].isin(["same", ""]).all(axis=1).sum())
-    more = len(found) - alike - len(_changed_files(subjects))
+    more = len(found) - alike - int(_changed_files(subjects)["files"].sum())
     said = [f"{words.plural(alike, 'file')} of the same bytes in all"] if alike else []
     said += [f"{words.plural(more, 'file')} more that differ, in the exports"] if more > 0 else []
     return f"Not shown: {'; '.join(said)}." if said else ""

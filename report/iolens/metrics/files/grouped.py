@@ -1,0 +1,62 @@
+"""Rows of files by file or by family of files, for tables with a row for each file and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.families import Families, families
+from iolens.metrics.files.overview import path_column, paths
+from iolens.metrics.grouping import Groups
+
+
+@dataclass(frozen=True)
+class GroupedFiles:
+    """The rows of a table in groups: `same` has the groups, and `names` a row for each of them, with its `path` (a
+    family's label), its number of `files`, and the number of `ranks` that have rows in it.
+    """
+
+    table: Records
+    same: Groups
+    names: Records
+
+    def of_busiest_rank(self, column: str) -> np.ndarray:
+        """Returns the sum of a column over the files of each group, of the rank with the largest sum."""
+        pairs = Groups(self.same.place, self.table["rank"])
+        return Groups(self.same.place[pairs.first]).max(pairs.sum(self.table[column]))
+
+
+def families_of(job: Job, ids: np.ndarray, by_family: bool = True) -> Families:
+    """Returns the families of the files with these record ids: `place` has an entry for each id. Unless `by_family`,
+    each file is a family by itself.
+    """
+    same = Groups(ids)
+    names = paths(job, ids[same.first].tolist())
+    if not by_family:
+        return Families(same.place, names, np.ones(len(names), np.intp))
+    kin = families(names)
+    return Families(kin.place[same.place], kin.labels, kin.sizes)
+
+
+def grouped_files(job: Job, table: Records, by_family: bool = True, file: str = "file") -> GroupedFiles:
+    """Returns the rows of a table, whose column `file` has record ids, by family of files or else by file."""
+    kin = families_of(job, table[file], by_family)
+    same = Groups(kin.place)
+    names = {"path": np.array(kin.labels, object), "files": kin.sizes, "ranks": same.distinct(table["rank"])}
+    return GroupedFiles(table, same, Records(names))
+
+
+def settings_of_families(job: Job, table: Records, names: Sequence[str], by_family: bool) -> Records:
+    """Returns the settings of a table with a row for each `file` and setting: a row for each family of files and
+    combination of the values in `names`, with its `path` (a family's label, or the only file) and number of `files`.
+    """
+    kin = families_of(job, table["file"], by_family)
+    same = Groups(kin.place, *(table[name] for name in names))
+    files = same.distinct(table["file"])
+    labels = np.array(kin.labels, object)[kin.place[same.first]]
+    path = np.where(files > 1, labels, path_column(job, table["file"][same.first]))
+    return Records({"path": path, "files": files, **{name: table[name][same.first] for name in names}})

@@ -1,0 +1,18 @@
+"""The column and the note of tables in which a row may be a family of files."""
+
+from __future__ import annotations
+
+from iolens.metrics.files.families import FEWEST
+from iolens.pages import words
+from iolens.pages.exhibit import Column
+
+
+def _several(number: float) -> str:
+    """Returns the number of files that a row sums, in words; an empty text for one file."""
+    return words.count(number) if number > 1 else ""
+
+
+MEMBERS = Column("files", "files", _several, optional=True)
+"""The number of files of a family."""
+
+KIN = f"Files whose names differ in numbers alone are one row from {FEWEST} files on: # stands for a digit, * for more."
