@@ -94,6 +94,26 @@ def test_a_sweep_records_layouts_and_advises_the_one_that_was_measured(folder: P
     assert list(folder.rglob("*data*")) == [], "the sweep removes the files that it asked about"
 
 
+def test_an_activity_of_the_course_runs_on_it(folder: Path, tmp_path: Path) -> None:
+    iolens("stripe", "set", "-c", 1, "-S", "1M", "--object-size", "64M", folder)
+    changes = {
+        "storage.kind": "cephfs",
+        "storage.directory": folder,
+        "storage.configuration": "null",
+        "mpi.io_component": "romio321",
+        "workload.arguments": "[--class, A, --steps, 5, --io-only]",
+        "repetitions": 2,
+    }
+    words = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+    said = iolens("activity", 2, *words, "--no-report", "--language", "en", "--results", tmp_path)
+    records = [json.loads(path.read_text()) for path in (tmp_path / "activity-2/points").rglob("run.json")]
+    assert [record["status"] for record in records] == ["ok"] * 4
+    for record in records:
+        assert len(record["storage"]["layout"]["targets"]) == record["point"]["stripe_count"]
+    assert "1. 2 > 1: ten stripes give one process more than one stripe" in " ".join(said.split())
+    assert "the storage has no model that gives a bound" in " ".join(said.split())
+
+
 def test_a_sweep_in_an_unknown_pool_is_refused_before_its_first_run(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT.format(directory=folder, pool=", pool: nosuch"))
     for words in (["--dry-run"], []):
