@@ -327,6 +327,30 @@ def test_the_command_prints_what_was_measured_and_what_is_predicted(
     assert "the model has 12 targets" in capsys.readouterr().err
 
 
+def test_stripes_that_a_log_does_not_hold_can_be_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
+    words += ["--stripes", "1,12", "-o", str(tmp_path / "what-if.json")]
+    assert main(words) == 0
+    held = read_what_if(tmp_path)
+    job = read_log(RECORDED / "ior-4-stripes.darshan")
+    (size,) = set(job.frames["LUSTRE"]["stripe_size"])
+    bare = replace(job, frames={name: frame for name, frame in job.frames.items() if name != "LUSTRE"})
+    monkeypatch.setattr("iolens.log.read_log", lambda _: bare)
+    capsys.readouterr()
+    assert main(words) == 1
+    assert "name the stripes that its files had with --recorded" in capsys.readouterr().err
+    assert main([*words, "--recorded", f"4:{size}"]) == 0
+    named = read_what_if(tmp_path)
+    assert held is not None
+    assert named is not None
+    assert [one.io for _, one in named.points] == pytest.approx([one.io for _, one in held.points], rel=0.02)
+    with pytest.raises(SystemExit):
+        main([*words, "--recorded", "4"])
+    assert "4 is not a number of stripes and their size, such as 4:1M" in capsys.readouterr().err
+
+
 def test_a_best_setting_says_for_which_machines_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Four stripes of 2 MB/s are slower than twelve as soon as links carry more."""
     words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]

@@ -7,13 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import pytest
-from iolens.lab.storage.ceph_tool import object_names
+from iolens.lab.run.mpi_launch import mpi
+from iolens.lab.storage.ceph_tool import object_names, targets_of_objects
 from iolens.lab.storage.cephfs import CEPHFS, OF_FILE, read
 
 MOUNT = Path(os.environ.get("IOLENS_CEPHFS", "/nonexistent"))
 MIB = 2**20
+IOR = Path(__file__).resolve().parents[2] / "build/bin/ior"
 IOLENS = [sys.executable, "-m", "iolens.cli.main"]
 EXPERIMENT = """name: ceph
 workload: {{program: ior, arguments: [-a, POSIX, -w, -e, -b, 4M, -t, 1M], ranks: 2}}
@@ -92,6 +96,59 @@ def test_a_sweep_records_layouts_and_advises_the_one_that_was_measured(folder: P
     assert pasted in " ".join(said.split())
     assert any(f"object_size={size * MIB}" in said for size in (1, 16))
     assert list(folder.rglob("*data*")) == [], "the sweep removes the files that it asked about"
+
+
+MODEL = """targets: 4
+ost_mb_per_s: 22
+ost_rpc_us: 1000
+rpc_size: 1M
+rpcs_in_flight: 8
+network_us: 1000
+dirty_per_target: 100M
+link_mb_per_s: 4000
+memory_mb_per_s: 1000
+lock_us: 0
+ranks_per_client: 8
+"""
+"""The limits that cephfs.sh sets for its object servers, 47.7 ms a MiB and 1 ms an operation; nothing is fitted."""
+
+
+def on_targets_of_their_own(folder: Path, stripes: int) -> Path:
+    """Returns an empty file whose first objects lie on different targets: its name decides where they lie."""
+    iolens("stripe", "set", "-c", stripes, "-S", "1M", "--object-size", "64M", folder)
+    for number in range(1000):
+        file = folder / f"{stripes}-{number}"
+        file.touch()
+        layout = read(file, OF_FILE)
+        assert layout is not None
+        names = object_names(file.stat().st_ino, stripes * MIB, layout)
+        if len(set(targets_of_objects("data", names))) == stripes:
+            return file
+        file.unlink()
+    raise AssertionError("no file has its objects on different targets")
+
+
+def traced(folder: Path, stripes: int, log: Path) -> Path:
+    """Returns the log, with every transfer, of two ranks that write 48 MiB to a file of so many stripes."""
+    ior = [IOR, *"-a POSIX -w -e -E -k -b 24m -t 1m -o".split(), on_targets_of_their_own(folder, stripes)]
+    command = [*IOLENS, "run", "--dxt", "--", "mpirun", "-np", "2", *map(str, ior)]
+    settings = mpi.environment("openmpi", 2, "romio321") | {"IOLENS_LOGFILE": str(log)}
+    subprocess.run(command, env=os.environ | settings, check=True, capture_output=True)
+    return log
+
+
+def test_a_prediction_for_stripes_that_were_not_traced_comes_true(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.yaml").write_text(MODEL)
+
+    def told(log: Path, stripes: int, *words: str) -> dict[str, Any]:
+        recorded = ["--recorded", f"{stripes}:1M", "--model", tmp_path / "model.yaml", "--json"]
+        return json.loads(iolens("predict", log, *recorded, *words))
+
+    found = told(traced(folder, 1, tmp_path / "one.darshan"), 1, "--stripes", "2,4")
+    for point in found["points"]:
+        stripes = point["stripe_count"]
+        logs = [traced(folder, stripes, tmp_path / f"{stripes}-{turn}.darshan") for turn in range(3)]
+        assert point["io"] == pytest.approx(median(told(log, stripes)["recorded"]["io"] for log in logs), rel=0.2)
 
 
 def test_an_activity_of_the_course_runs_on_it(folder: Path, tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.cli.lab.sweep import number_list
+from iolens.cli.numbers import explained
 from iolens.lab.installation import MACHINES, storage_config_of
 from iolens.lab.sizes import parse_size
 
 if TYPE_CHECKING:
     from iolens.lab.predict.what_if import WhatIf
+    from iolens.lab.storage.layout import Layout
 
 _DRIVERS = ("lustre", "generic")
 
@@ -28,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "iolens run --dxt."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --dxt")
+    parser.add_argument(
+        "--recorded",
+        type=explained(_layout_of),
+        metavar="COUNT:SIZE",
+        help="stripes that the run's files had, on file systems whose stripes a log does not hold (CephFS, BeeGFS); "
+        "all traced files are taken for such files",
+    )
     parser.add_argument("--stripes", type=number_list(int), metavar="LIST", help="stripe counts")
     parser.add_argument("--stripe-size", type=number_list(parse_size), metavar="LIST", help="stripe sizes")
     parser.add_argument("--aggregators", type=number_list(int), metavar="LIST", help="aggregators, cb_nodes")
@@ -60,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
     job = read_log(args.log)
     model = model_of(job, args.model)
-    recorded = read_recorded(job)
+    recorded = read_recorded(job, args.recorded)
     lists = (args.stripes, args.stripe_size, args.aggregators, args.cb_buffer)
     points = [
         Settings(count, size, aggregators, buffer, args.driver)
@@ -77,6 +86,16 @@ def run(args: argparse.Namespace) -> int:
     else:
         _tell(found)
     return 0
+
+
+def _layout_of(text: str) -> Layout:
+    """Returns the layout that `COUNT:SIZE` stands for, such as 4:1M, on the first targets."""
+    from iolens.lab.storage.layout import Layout
+
+    count, _, size = text.partition(":")
+    if not count.isdecimal() or int(count) < 1 or not size:
+        raise ValueError(f"{text} is not a number of stripes and their size, such as 4:1M")
+    return Layout(int(count), parse_size(size), 0)
 
 
 def _tell(found: WhatIf) -> None:

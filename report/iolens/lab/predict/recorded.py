@@ -148,7 +148,7 @@ def _read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
             return {int(file): layout for trace in traces for file in trace["id"].unique()}
         raise IolensError(
             f"{job.path}: the log has no stripes of any file, so other stripes cannot be predicted; "
-            "record it on striped storage"
+            "record it on striped storage, or name the stripes that its files had with --recorded"
         )
     frame = frame.drop_duplicates(["id", "component"])
     several = frame["id"].duplicated(keep=False)
