@@ -24,13 +24,11 @@ _VARYING = re.compile(
     r"|[0-9]+)"
 )
 
-_Texts = tuple[str, ...]
+_Shape = tuple[str, tuple[str, ...]]
+"""A name with its numbers removed, and these numbers as texts."""
 
-_Shape = tuple[_Texts, _Texts]
-"""The texts between the numbers of a name, and these numbers as text."""
-
-_Key = tuple[_Texts, _Texts]
-"""The texts, without numbers, of the folder and the last component of a family's names."""
+_Key = tuple[str, str]
+"""The shapes, without numbers, of the folder and the last component of a family's names."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def families(names: Sequence[str]) -> Families:
     shapes = _shapes(names)
     groups: dict[_Key, list[int]] = {}
     for number, (folder, base) in enumerate(shapes):
-        if folder[0] != ("",) and not _is_anonymous(base):
+        if folder[0] and not _is_anonymous(base):
             groups.setdefault((folder[0], base[0]), []).append(number)
     labels = {
         key: _label([shapes[number] for number in members]) if len(members) > 1 else names[members[0]]
@@ -75,11 +73,13 @@ def family_name(label: str) -> str:
 
 
 def _shapes(names: Sequence[str]) -> list[tuple[_Shape, _Shape]]:
-    """Returns the shapes of each name's folder and of its last component."""
+    """Returns the shapes of each name's folder and of its last component. Zero bytes are replaced, because shapes have
+    them in place of numbers.
+    """
     folders: dict[str, _Shape] = {}
     found = []
     for name in names:
-        folder, slash, base = name.rpartition("/")
+        folder, slash, base = name.replace("\0", "\ufffd").rpartition("/")
         folder += slash
         if folder not in folders:
             folders[folder] = _shape(folder)
@@ -90,13 +90,13 @@ def _shapes(names: Sequence[str]) -> list[tuple[_Shape, _Shape]]:
 def _shape(text: str) -> _Shape:
     """Returns the shape of a folder or of the last component of a name."""
     parts = _VARYING.split(text)
-    return tuple(parts[::2]), tuple(parts[1::2])
+    return "\0".join(parts[::2]), tuple(parts[1::2])
 
 
 def _is_anonymous(base: _Shape) -> bool:
     """Returns whether the last component of a name is nothing but a number of nine digits or more."""
-    texts, numbers = base
-    return texts == ("", "") and len(numbers[0]) > 8 and numbers[0].isdigit()
+    text, numbers = base
+    return text == "\0" and len(numbers[0]) > 8 and numbers[0].isdigit()
 
 
 def _label(shapes: Iterable[tuple[_Shape, _Shape]]) -> str:
@@ -107,7 +107,7 @@ def _label(shapes: Iterable[tuple[_Shape, _Shape]]) -> str:
 
 def _common(shapes: set[_Shape]) -> str:
     """Returns the text of these shapes with a mark in place of each number that varies."""
-    texts = next(iter(shapes))[0]
+    texts = next(iter(shapes))[0].split("\0")
     columns = zip(*(numbers for _, numbers in shapes), strict=True)
     marks = [_mark({*column}) for column in columns]
     return "".join(text + mark for text, mark in zip(texts, [*marks, ""], strict=True))
