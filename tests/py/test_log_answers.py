@@ -22,6 +22,7 @@ from iolens.pages.answers import tools
 from iolens.pages.answers.named_logs import NamedLogs
 from iolens.pages.answers.sources import Source, of_log, of_store
 from iolens.pages.answers.verified import numbers_in_text
+from iolens.pages.answers.written import written_numbers
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 
 DATA = Path(__file__).parents[1] / "data"
@@ -102,6 +103,8 @@ def test_units_are_those_of_the_text(log: Source[Job]) -> None:
         assert one.source, text
         assert one.text == text
     assert not numbers_in_text(log, f"wrote {moved / 2**20 * 1.01:.2f} MiB")[0].source
+    assert not written_numbers("glibc+deb12u1")
+    assert written_numbers("⅞ and ½")[0].values[0][0] == 0.875
     assert not numbers_in_text(log, "See file_17.dat, v2.0.1, HDF5, x86_64, N-1, and /scratch/12/data.")
 
 

@@ -65,6 +65,7 @@ _CHUNK = re.compile(r"[^\s()\[\]{}\"“”„`;!?=<>≈~→|—–…±]+")
 _JOINT = re.compile(r"\s*(?:-|–|—|to|and|or|\.\.+|…|±|\+/-|\+-)\s*")
 _IDENTIFIER = re.compile(r"[\d.,]+[^\W\d_]+\w*\d\w*")
 _NAME = re.compile(r"[+\-−#*@&.,:'’/\\]*[^\W\d]|[.~]*/")
+_NAME_WITHIN = re.compile(r"[A-Za-z_]\w*")
 _FACTOR = re.compile(r"[xX][\d.,]+")
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 
@@ -99,6 +100,8 @@ def _in_chunk(text: str, chunk: re.Match[str]) -> Iterator[_Place]:
         if tail is None or "/" in chunk[0]:
             return
         at += tail.end()
+    elif _FACTOR.fullmatch(text, at, end):
+        at += 1
     while at < end:
         literal, number = _LITERAL.match(text, at), _NUMBER.match(text, at)
         if literal and not re.match(r"[^\W\d_]", text[literal.end() : literal.end() + 1]):
@@ -113,11 +116,11 @@ def _in_chunk(text: str, chunk: re.Match[str]) -> Iterator[_Place]:
             yield at, number.end(), Written(number[0].strip(), _values(number)), number[6] or ""
             at = number.end()
         else:
-            kind = unicodedata.category(text[at])
-            if kind in ("No", "Nl"):
+            if unicodedata.category(text[at]) in ("No", "Nl"):
                 value = unicodedata.numeric(text[at])
                 yield at, at + 1, Written(text[at], ((value, 0.05), (100 * value, 5.0))), ""
-            at += 1
+            word = _NAME_WITHIN.match(text, at, end)
+            at = word.end() if word else at + 1
 
 
 def _is_name(text: str, begin: int, end: int) -> bool:
