@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.log import Job
-from iolens.metrics.why.answers import limits, replays, storage_bound, storage_saving, waits_by_cause
+from iolens.metrics.why.answers import limits, replays, storage_bound, storage_saving, waits_by_cause, why
 from iolens.metrics.why.what_if import STORAGE
 from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note
 from iolens.pages.job.words import verdicts
@@ -64,6 +64,27 @@ def test_what_other_threads_do_may_be_what_a_rank_waited_for() -> None:
     job = with_events(job, thread=threads)
     assert interval(job) == (0.0, 0.0, pytest.approx(4.0))
     assert limits(job)[0].startswith("Calls of other threads are left out: 2.")
+
+
+@pytest.mark.parametrize(("tag", "joined"), [(0, 0), (7, 2)])
+def test_messages_that_several_threads_send_or_receive_alike_have_no_partner(tag: int, joined: int) -> None:
+    """Another thread of rank 0 sends to rank 1 as well: which of both receives its message is for is not known."""
+    sender = Line().send(1, 1.01, 1, tag).file(1.01, 5).send(5, 5.1, 1).send(5.2, 5.3, 1)
+    job = job_with(sender, Line().receive(0.5, 1.02, 0).receive(2, 5.1, 0))
+    job = with_events(job, thread=np.where(job.private["why_events"]["start"] == 1, 1, 0))
+    found = why(job)
+    assert found is not None
+    assert len(found.joins.send) == joined
+    assert any("MPI_Recv" in said for said in limits(job)) == (not joined)
+
+
+def test_collective_calls_on_a_communicator_of_other_threads_have_no_partner() -> None:
+    lines = [Line().together("MPI_Barrier", 1 + at, 5, 2).together("MPI_Barrier", 6, 7, 2) for at in range(2)]
+    job = job_with(*lines)
+    job = with_events(job, thread=np.where(job.private["why_events"]["start"] == 1, 1, 0))
+    found = why(job)
+    assert found is not None
+    assert not len(found.joins.group)
 
 
 def test_mapped_files_are_named_beside_what_is_saved() -> None:

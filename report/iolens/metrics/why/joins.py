@@ -83,8 +83,10 @@ def joins_of(program: Program) -> Joins:
     rank = links["rank"]
     from_send = np.stack([links["communicator"][send], rank[send], peer[send], tag[send]], axis=1)
     from_receive = np.stack([links["communicator"][receive], peer[receive], rank[receive], tag[receive]], axis=1)
-    at_send, at_receive, lone = matched(from_send.astype(np.int64), from_receive.astype(np.int64))
-    send, receive = send[at_send], receive[at_receive]
+    from_send, from_receive = from_send.astype(np.int64), from_receive.astype(np.int64)
+    own_sends, own_receives = ~_of_other_threads(from_send, program), ~_of_other_threads(from_receive, program)
+    at_send, at_receive, lone = matched(from_send[own_sends], from_receive[own_receives])
+    send, receive = send[own_sends][at_send], receive[own_receives][at_receive]
     groups, lone_calls = _groups(program, completion)
     call = links["call"]
     return Joins(
@@ -97,6 +99,25 @@ def joins_of(program: Program) -> Joins:
         not_joined=lone + lone_calls,
         **groups,
     )
+
+
+def _of_other_threads(messages: np.ndarray, program: Program) -> np.ndarray:
+    """Returns True for each message (communicator, sender, receiver, tag) that another thread of either rank could have
+    sent or received: such messages have no order.
+    """
+    others = program.beside
+    found = np.zeros(len(messages), bool)
+    for kinds, names in ((_SENDS, ("rank", "peer")), (_RECEIVES, ("peer", "rank"))):
+        rows = others.where(np.isin(others["kind"], kinds))
+        sender, receiver = (rows[name] for name in names)
+        theirs = np.stack([rows["communicator"], sender, receiver, rows["tag"]], axis=1).astype(np.int64)
+        keys = packed(np.concatenate([messages, theirs]))
+        found |= np.isin(keys[: len(messages)], keys[len(messages) :])
+        # A receive of any source or tag can take each message to its rank.
+        of_any = theirs[(theirs < -1).any(axis=1)]
+        keys = packed(np.concatenate([messages, of_any])[:, [0, 2]])
+        found |= np.isin(keys[: len(messages)], keys[len(messages) :])
+    return found
 
 
 def _done_call(call: np.ndarray, completion: np.ndarray, rows: np.ndarray, kind: np.ndarray) -> np.ndarray:
@@ -128,7 +149,9 @@ def _completions(program: Program, done: np.ndarray) -> np.ndarray:
 def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
     """Returns the collective calls that all their ranks recorded, and the number of roles in other collective calls."""
     links = program.links
-    rows = np.flatnonzero(np.isin(links["kind"], _COLLECTIVES) & (links["communicator"] != 0) & (links["size"] > 1))
+    others = program.beside.where(np.isin(program.beside["kind"], _COLLECTIVES))["communicator"]
+    known = (links["communicator"] != 0) & ~np.isin(links["communicator"], others)
+    rows = np.flatnonzero(np.isin(links["kind"], _COLLECTIVES) & known & (links["size"] > 1))
     part = links.where(rows)
     order = np.lexsort((rows, part["rank"], part["communicator"]))
     member = part["communicator"][order].astype(np.int64) * (program.ranks + 1) + part["rank"][order]

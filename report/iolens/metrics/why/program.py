@@ -26,7 +26,7 @@ class Program:
     first: position of each rank's first call, followed by the number of all calls. function: positions in `functions`.
     inner_*: file system calls inside a call of MPI, with the place of that call. link_*: the roles of MPI calls in
     messages and collective calls, in the order of each rank's events; `request` is the number of the event that posted
-    (else -1). left_out: events of threads that are not followed.
+    (else -1). left_out: events of threads that are not followed. beside: their roles in messages and collective calls.
     """
 
     ranks: int
@@ -43,6 +43,7 @@ class Program:
     inner_function: np.ndarray
     inner_file: np.ndarray
     links: Records
+    beside: Records
     left_out: int = 0
 
     def __len__(self) -> int:
@@ -89,6 +90,7 @@ def program_of(events: Records, ranks: int) -> Program:
         inner_function=function[within],
         inner_file=rows["file"][within],
         links=links.beside({"call": call_of_row[linked], "rank": rank[linked]}),
+        beside=events.where(np.flatnonzero(~main)).take("kind", "communicator", "rank", "peer", "tag"),
         left_out=int(len(events) - main.sum()),
     )
 
