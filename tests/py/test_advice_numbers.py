@@ -42,6 +42,13 @@ def test_the_first_finding_decides_on_a_hint_and_on_a_layout() -> None:
     assert "lfs setstripe -c 8 -S 1M" in three.remedy
 
 
+@pytest.mark.parametrize(("targets", "is_said"), [(3, True), (4, False)])
+def test_a_remedy_with_more_stripes_than_the_log_shows_targets_says_so(targets: int, is_said: bool) -> None:
+    seen = Seen("", 2.0, "", "{layout}", (), Layout(4, MIB, (1,)))
+    (one,) = agreed([(rule("a"), seen)], ("lustre",), targets)
+    assert ("This log shows no more than 3 targets" in one.remedy) == is_said
+
+
 def exchanging(stripes: int, ranks: int = 64) -> str:
     """Returns the remedy for a file with this many stripes that two aggregators write."""
     upper = {"id": 1, "rank": -1, "COLL_WRITES": 16, "BYTES_WRITTEN": 512 * MIB, "VIEWS": 4}

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from iolens.advise import say
 from iolens.advise.remedies import fitting, hints_text, stripes_text
 from iolens.advise.rule import Layout, Rule, Seen
 
@@ -14,10 +15,11 @@ _HINTS_PLACE, _LAYOUT_PLACE = "{hints}", "{layout}"
 _WIDTH = 76
 
 
-def agreed(found: Iterable[tuple[Rule, Seen]], kinds: Collection[str] = ()) -> list[Seen]:
+def agreed(found: Iterable[tuple[Rule, Seen]], kinds: Collection[str] = (), targets: int = 0) -> list[Seen]:
     """Returns the findings with remedies that do not contradict each other; the first rule decides. A hint or a file
     layout that an earlier rule set to another value is taken out of the later remedy, which then says whose value
     holds. `kinds`: the types of file systems that the job used; lines of remedies for other types are taken out.
+    `targets`: the number of storage targets that the log shows; a remedy with more stripes says so.
     """
     values: dict[str, tuple[str, str]] = {}
     layouts: list[tuple[Layout, str]] = []
@@ -32,7 +34,7 @@ def agreed(found: Iterable[tuple[Rule, Seen]], kinds: Collection[str] = ()) -> l
             else:
                 rivals.append((key, known, title))
         remedy = fitting(seen.remedy, kinds).replace(_HINTS_PLACE, _hints_said(hints, rivals))
-        layout, said = _layout_said(seen.layout, layouts)
+        layout, said = _layout_said(seen.layout, layouts, targets)
         if layout is not None:
             layouts.append((layout, rule.title))
         made.append(replace(seen, remedy=remedy.replace(_LAYOUT_PLACE, said), hints=tuple(hints), layout=layout))
@@ -50,11 +52,12 @@ def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
     return "\n\n".join([*([hints_text(hints)] if hints else []), *kept])
 
 
-def _layout_said(layout: Layout | None, known: list[tuple[Layout, str]]) -> tuple[Layout | None, str]:
+def _layout_said(layout: Layout | None, known: list[tuple[Layout, str]], targets: int) -> tuple[Layout | None, str]:
     """Returns the layout and its text, or None and the finding whose layout the same files already have."""
     if layout is None:
         return None, ""
     for other, title in known:
         if set(other.files) & set(layout.files) and (other.count, other.size) != (layout.count, layout.size):
             return None, _wrapped(f"Use the layout of the file that “{title}” gives.")
-    return layout, stripes_text(layout.count, layout.size)
+    doubt = f"This log shows no more than {say.count(targets, 'target')}: take no more stripes than there are targets."
+    return layout, stripes_text(layout.count, layout.size) + (f"\n{_wrapped(doubt)}" if layout.count > targets else "")

@@ -14,6 +14,7 @@ from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.overview import used_types
+from iolens.metrics.files.striping import named_targets
 from iolens.metrics.job.ranks import io_span_seconds, part_at_most
 from iolens.metrics.why.answers import files_bound, storage_bound
 
@@ -32,7 +33,7 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
     kept = [one for one in heavy if (notes or not one.note) and not _is_negligible(one, limits)]
     gains = {one.rule.id: one.gain or 0.0 for one in kept}
     kept.sort(key=lambda one: _order(one, gains))
-    remedies = agreed([(one.rule, one.seen) for one in kept], used_types(job)) if kept else []
+    remedies = agreed([(one.rule, one.seen) for one in kept], used_types(job), named_targets(job)) if kept else []
     return tuple(_finding(one, seen, job, limits) for one, seen in zip(kept, remedies, strict=True))
 
 

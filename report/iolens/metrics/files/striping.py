@@ -71,6 +71,15 @@ def targets(job: Job) -> Records | None:
 
 
 @once_per_job
+def named_targets(job: Job) -> int:
+    """Returns how many targets the file system has at least, by the highest target number in the log; 0 without
+    layouts.
+    """
+    layouts = job.records.get("LUSTRE")
+    return 0 if layouts is None else max((max(osts) + 1 for osts in layouts["osts"] if osts), default=0)
+
+
+@once_per_job
 def file_layouts(job: Job, limit: int = 15) -> Records | None:
     """Returns the layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
     rows = _known_layouts(job)

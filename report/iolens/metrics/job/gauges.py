@@ -7,6 +7,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.ost import moved_by_target, moving_records, stripe_records
+from iolens.metrics.files.striping import named_targets
 from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, without_repeats
 from iolens.metrics.job.cost import moved_once
@@ -140,8 +141,7 @@ def targets_in_use(job: Job) -> tuple[float | None, float | None]:
     spread = _target_share(job)
     if not len(spread):
         return None, None
-    highest = max((max(osts) for osts in layouts["osts"] if osts), default=0)
-    return float(spread.sum() ** 2 / (spread**2).sum()), float(max(1, min(movers(job), highest + 1)))
+    return float(spread.sum() ** 2 / (spread**2).sum()), float(max(1, min(movers(job), named_targets(job))))
 
 
 def _target_share(job: Job) -> np.ndarray:

@@ -7,6 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.ost import moved_by_target
+from iolens.metrics.files.striping import named_targets
 from iolens.metrics.files.use import by_file, joined_files
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.job.gauges import movers
@@ -30,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     own = joined_files(posix, without_repeats(layouts, "id"))
     own = own.where(own["ranks"] == 1)
     ranks = movers(job)
-    named = max(max(osts) for osts in layouts["osts"] if osts) + 1
+    named = named_targets(job)
     crowded = ranks >= limits["crowded_target"] * len(targets)
     if not len(own) or not crowded or named < 2 * len(targets):
         return None
