@@ -16,9 +16,9 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.sweep.define.metrics import FACTS
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
+from iolens.metrics.comparison.settings import three_digits
 from iolens.metrics.statistics import intervals as st
 from iolens.pages.comparison import words
-from iolens.pages.comparison.numbers import three_digits
 from iolens.pages.exhibits.sweep.comparison import POINTS
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from iolens.advise import diagnosis
 from iolens.log import Job, read_log
-from iolens.metrics.comparison.settings import part_text, seconds_text, volume_text
+from iolens.metrics.audit.evidence import Evidence, frame_of
+from iolens.metrics.audit.setup import load
+from iolens.metrics.comparison.settings import part_text, seconds_text, three_digits, two_digits, volume_text
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
 from iolens.pages.job import advice_lists as advice
@@ -111,14 +113,21 @@ def test_one_size_is_printed_in_one_way(size: float) -> None:
     assert words.size(size) == volume_text(size)
 
 
-def test_small_numbers_have_no_exponent() -> None:
+def test_small_and_large_numbers_have_no_exponent() -> None:
     assert [seconds_text(value) for value in (1e-6, 0.00052, 0.999, 9.94)] == [
         "< 0.0001 s",
         "0.00052 s",
         "1.0 s",
         "9.9 s",
     ]
+    assert [two_digits(value) for value in (127.0, 1.6, 0.00004)] == ["127", "1.6", "0.000040"]
+    assert [three_digits(value) for value in (12345.0, 0.3, 0.0)] == ["12345", "0.300", "0"]
     assert [part_text(value) for value in (0.0, 6e-8, 0.0025)] == ["0", "1 part in 17 million", "0.25 %"]
+
+
+def test_a_high_load_has_no_exponent() -> None:
+    busy = Evidence(frame_of([{"load_before": 127.0}]), {}, rate=True, base="")
+    assert load(busy)[1] == "The load was up to 127; the number of processors is not recorded."
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -166,7 +166,7 @@ def test_events_behind_a_damaged_time_are_left_out(column: str, damage: float) -
     job = job_with(*lines)
     times = job.private["why_events"][column].to_numpy(float).copy()
     times[1] = damage
-    assert "end with the collective call at 2 s" in limits(with_events(job, **{column: times}))[0]
+    assert "end with the collective call at 2.0 s" in limits(with_events(job, **{column: times}))[0]
 
 
 @pytest.mark.parametrize("rank", [-1, 2, 2**31 - 1])

@@ -38,7 +38,7 @@ _GAUGE_NAMES = {
 _GAUGE_VALUES: Mapping[str, Callable[[float], str]] = {
     "balance": say.two_digits,
     "size": say.size,
-    "stripes": lambda value: f"{value:.3g}",
+    "stripes": say.three_digits,
 }
 
 

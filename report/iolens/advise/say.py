@@ -8,11 +8,24 @@ from pathlib import PurePosixPath
 
 from iolens.log import Job
 from iolens.metrics.comparison.settings import seconds_text as seconds
+from iolens.metrics.comparison.settings import three_digits, two_digits
 from iolens.metrics.comparison.settings import volume_text as size
 from iolens.metrics.files.families import FEWEST, families, family_name
 from iolens.metrics.files.overview import paths
 
-__all__ = ["and_others", "at_most", "count", "files", "percent", "rate", "run_time", "seconds", "size", "two_digits"]
+__all__ = [
+    "and_others",
+    "at_most",
+    "count",
+    "files",
+    "percent",
+    "rate",
+    "run_time",
+    "seconds",
+    "size",
+    "three_digits",
+    "two_digits",
+]
 
 
 def count(value: float, noun: str = "") -> str:
@@ -21,16 +34,6 @@ def count(value: float, noun: str = "") -> str:
     if not noun:
         return number
     return f"{number} {noun}" if round(value) == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
-
-
-def two_digits(value: float) -> str:
-    """Formats a number with two significant digits, or with all digits before the decimal point, without exponent:
-    `0.044`, `1.6`, `120`.
-    """
-    if abs(value) >= 9.95 or not value:
-        return f"{value:,.0f}"
-    exponent = int(f"{value:.1e}".partition("e")[2])
-    return f"{value:.{1 - exponent}f}"
 
 
 def percent(part: float) -> str:

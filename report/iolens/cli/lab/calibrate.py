@@ -119,11 +119,12 @@ def _model_text(found: Calibration, start: Model) -> str:
 def _table(found: Calibration, start: Model) -> str:
     """Returns text for a person."""
     from iolens.lab.predict.fit import FITTED
+    from iolens.metrics.comparison.settings import three_digits
 
     lines = [f"{'parameter':16} {'fitted':>12}"]
     for key in FITTED:
         note = "  not determined by these runs; unchanged" if key in found.fit.unseen else ""
-        lines.append(f"{key:16} {found.fit.model.values[key]:12.4g}{note}")
+        lines.append(f"{key:16} {three_digits(found.fit.model.values[key]):>12}{note}")
     lines += ["", f"{'run':32} {'error of I/O time':>18}"]
     lines += [f"{name:32} {100 * error:>+16.1f} %" for name, error in found.fit.errors.items()]
     lines += [f"{name:32} {100 * error:>+16.1f} %  not fitted" for name, error in found.held_out.items()]

@@ -30,6 +30,7 @@ from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import Choice, Search, search_of
 from iolens.lab.tune.trail import Step, Trail, write_trail
+from iolens.metrics.comparison.settings import three_digits
 
 
 @dataclass(frozen=True)
@@ -185,5 +186,8 @@ def _told(record: RunRecord, step: Step) -> str:
     """Returns a line about a step."""
     if step.bandwidth is None:
         return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"
-    hope = "" if step.expected is None else f"; {step.expected:.3g} expected, {step.low:.3g} to {step.high:.3g}"
-    return f"{record.id} ({step.why}): {step.bandwidth:.4g} MiB/s{hope}{lost_text(record)}"
+    hope = ""
+    if step.expected is not None and step.low is not None and step.high is not None:
+        expected, low, high = map(three_digits, (step.expected, step.low, step.high))
+        hope = f"; {expected} expected, {low} to {high}"
+    return f"{record.id} ({step.why}): {three_digits(step.bandwidth)} MiB/s{hope}{lost_text(record)}"

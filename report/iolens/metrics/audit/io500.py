@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
+from iolens.metrics.comparison.settings import seconds_text
 
 _WRITING = 300.0
 """Minimum duration of a write phase in seconds, by the rules of IO500."""
@@ -20,7 +21,7 @@ def _writing(evidence: Evidence) -> Finding:
         return UNKNOWN, "No run reports how long it wrote."
     return (
         KEPT if min(known) >= _WRITING else BROKEN
-    ), f"The shortest write phase took {min(known):.3g} s; the rule requires {_WRITING:.0f} s."
+    ), f"The shortest write phase took {seconds_text(min(known))}; the rule requires {_WRITING:.0f} s."
 
 
 def _other_client(evidence: Evidence) -> Finding:

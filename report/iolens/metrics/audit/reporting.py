@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from statistics import fmean, geometric_mean, harmonic_mean
 
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
+from iolens.metrics.comparison.settings import two_digits
 
 _CLOSE = 0.005
 """Maximum relative difference between two kinds of mean that are called the same."""
@@ -53,8 +54,10 @@ def _means(evidence: Evidence) -> Finding:
     proper = harmonic_mean if evidence.rate else fmean
     apart = max(abs(geometric_mean(each) / proper(each) - 1) for each in repeated.values())
     name = "harmonic mean of the rates" if evidence.rate else "arithmetic mean of the times"
-    said = f"Geometric means, which give times and rates the same ratios; the {name} is within {100 * apart:.2g} %."
-    return (KEPT if apart <= _CLOSE else BROKEN), said
+    near = f"the {name} is within {two_digits(100 * apart)} %"
+    return (
+        KEPT if apart <= _CLOSE else BROKEN
+    ), f"Geometric means, which give times and rates the same ratios; {near}."
 
 
 def _ratios(evidence: Evidence) -> Finding:

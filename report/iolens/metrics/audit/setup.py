@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
-from iolens.metrics.comparison.settings import volume_text
+from iolens.metrics.comparison.settings import two_digits, volume_text
 
 _BUSY = 0.5
 """Load average per processor before a run; above it, other programs are assumed to have been running."""
@@ -86,14 +86,15 @@ def load(evidence: Evidence) -> Finding:
     if not runs:
         known = [float(value) for value in evidence.known("load_before")]
         said = (
-            f"The load was up to {max(known):.2g}; the number of processors is not recorded."
+            f"The load was up to {two_digits(max(known))}; the number of processors is not recorded."
             if known
             else "Not recorded."
         )
         return UNKNOWN, said
     most = max(before / cpus for before, cpus in runs)
     own = " Earlier runs of the sweep contribute to the load." if evidence.swept else ""
-    return (KEPT if most <= _BUSY else BROKEN), f"Before a run the load was up to {most:.2g} for each processor.{own}"
+    said = f"Before a run the load was up to {two_digits(most)} for each processor.{own}"
+    return (KEPT if most <= _BUSY else BROKEN), said
 
 
 def _order(evidence: Evidence) -> Finding:

@@ -10,7 +10,7 @@ from iolens.lazy import pd
 from iolens.metrics.audit.evidence import Evidence, frame_of
 from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison
-from iolens.metrics.comparison.settings import describe, name_text
+from iolens.metrics.comparison.settings import describe, name_text, three_digits
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.job.interfaces.operations import syncs
 from iolens.metrics.subjects.aligned import numbers
@@ -39,7 +39,7 @@ def of_comparison(comparison: Comparison, program: str) -> Evidence:
     base += (
         ""
         if comparison.baseline is None
-        else f"{points.loc[comparison.baseline, 'value']:.4g} {comparison.measure.unit}"
+        else f"{three_digits(points.loc[comparison.baseline, 'value'])} {comparison.measure.unit}"
     )
     reads = comparison.measure.operation != "write"
     rows = [

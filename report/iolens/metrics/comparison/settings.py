@@ -126,7 +126,7 @@ def seconds_text(value: float) -> str:
     if not math.isfinite(value):
         return "n/a"
     if value < 9.95:
-        return "0 s" if not value else "< 0.0001 s" if value < 0.00005 else f"{_two_digits(value)} s"
+        return "0 s" if not value else "< 0.0001 s" if value < 0.00005 else f"{two_digits(value)} s"
     whole = round(value)
     if value < 99.5:
         return f"{whole} s"
@@ -140,10 +140,21 @@ def seconds_text(value: float) -> str:
     return f"{days:,} d {hours} h" if hours else f"{days:,} d"
 
 
-def _two_digits(value: float) -> str:
-    """Returns a number below 10 with two significant digits and without exponent."""
+def two_digits(value: float) -> str:
+    """Formats a number with two significant digits, or with all digits before the decimal point, without exponent:
+    `0.044`, `1.6`, `120`.
+    """
+    if abs(value) >= 9.95 or not value:
+        return f"{value:,.0f}"
     exponent = int(f"{value:.1e}".partition("e")[2])
-    return f"{value:.{max(0, 1 - exponent)}f}"
+    return f"{value:.{1 - exponent}f}"
+
+
+def three_digits(value: float) -> str:
+    """Formats a number with at least three significant digits and without exponent: 571, 57.1, 5.70, 0.0123."""
+    if not 0 < value < math.inf:
+        return f"{value:g}"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
 
 
 def part_text(value: float) -> str:

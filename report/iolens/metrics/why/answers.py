@@ -9,6 +9,7 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.metrics.comparison.settings import seconds_text
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.parts import COMPUTE, RUNNABLE
 from iolens.metrics.processor.time import rank_time
@@ -261,19 +262,19 @@ def limits(job: Job) -> list[str]:
         if beyond:
             reason = f"the memory of this machine does not suffice for the {beyond:,} later ones"
         said.append(
-            f"The events of all ranks end with the collective call at {found.until:.3g} s; nothing behind it is "
-            f"analysed ({reason})."
+            f"The events of all ranks end with the collective call at {seconds_text(found.until)}; nothing behind it "
+            f"is analysed ({reason})."
         )
     if found.unknown.in_calls > 0:
         some = ", ".join(found.unknown.functions[:3])
         said.append(
             f"In {some}{' and others' if len(found.unknown.functions) > 3 else ''} a rank spent up to "
-            f"{found.unknown.in_calls:.2g} s, and the events do not tell what it waited for."
+            f"{seconds_text(found.unknown.in_calls)}, and the events do not tell what it waited for."
         )
     if found.program.left_out:
         said.append(
             f"Calls of other threads are left out: {found.program.left_out:,}. What they did counts as computing: up "
-            f"to {found.unknown.in_gaps:.2g} s of a rank."
+            f"to {seconds_text(found.unknown.in_gaps)} of a rank."
         )
     if found.joins.not_joined:
         lone = found.joins.not_joined

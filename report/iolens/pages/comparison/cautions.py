@@ -13,10 +13,10 @@ from iolens.metrics.comparison.drift import drift
 from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison, base_level
 from iolens.metrics.comparison.scatter import split_runs
-from iolens.metrics.comparison.settings import describe, describe_one, volume_text
+from iolens.metrics.comparison.settings import describe, describe_one, three_digits, volume_text
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import driver_notes
-from iolens.pages.comparison.numbers import MOST_NAMED, name_list, ratio_text, three_digits, value_with_unit
+from iolens.pages.comparison.numbers import MOST_NAMED, name_list, ratio_text, value_with_unit
 from iolens.pages.words import plural
 
 _BUSY = 1.5

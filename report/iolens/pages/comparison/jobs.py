@@ -10,12 +10,12 @@ from iolens.errors import IolensError
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.comparison.results import Comparison
-from iolens.metrics.comparison.settings import size_text, volume_text
+from iolens.metrics.comparison.settings import size_text, three_digits, volume_text
 from iolens.metrics.job.cost import performance
 from iolens.metrics.job.interfaces.mpiio import aggregators, byte_ratios, rank_list
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.blocks import Block, Page, Text
-from iolens.pages.comparison.numbers import three_digits, value_with_unit
+from iolens.pages.comparison.numbers import value_with_unit
 from iolens.pages.exhibits.subjects.figures import SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects.tables import CALLS, FINDINGS
 from iolens.pages.subjects.words import unlike_bytes

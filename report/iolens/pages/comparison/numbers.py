@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from iolens.metrics.comparison.measure import Measure
-from iolens.metrics.comparison.settings import part_text
+from iolens.metrics.comparison.settings import part_text, three_digits
 from iolens.metrics.statistics.intervals import Ratio
 from iolens.missing import is_nan
 
@@ -15,13 +15,6 @@ _SMALLEST, _LARGEST = 1e-4, 1e6
 
 MOST_NAMED = 4
 """Maximum number of settings or reasons that a sentence lists."""
-
-
-def three_digits(value: float) -> str:
-    """Formats a number with at least three significant digits and without exponent: 571, 57.1, 5.70, 0.0123."""
-    if value <= 0:
-        return f"{value:g}"
-    return f"{value:.{max(0, 2 - math.floor(math.log10(value) + 1e-4))}f}"
 
 
 def value_with_unit(measure: Measure, value: float) -> str:

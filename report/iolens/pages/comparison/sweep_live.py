@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.lab.sweep.perform.progress import Lines, Progress
+from iolens.metrics.comparison.settings import three_digits
 from iolens.pages.blocks import Table
 from iolens.pages.text.lines import table_text
 from iolens.pages.words import duration, speed
@@ -124,7 +125,7 @@ def _within(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
 
 def seconds(value: float) -> str:
     """Returns a time with three digits."""
-    return f"{value:.3g} s"
+    return f"{three_digits(value)} s"
 
 
 def _bar(share: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from iolens.lazy import pd
-from iolens.metrics.comparison.settings import NamedLevel
+from iolens.metrics.comparison.settings import NamedLevel, three_digits
 from iolens.metrics.subjects import shapes as subject_shapes
 from iolens.metrics.subjects.aligned import SAME, aligned, numbers
 from iolens.metrics.subjects.bounds import bounds
@@ -14,7 +14,6 @@ from iolens.metrics.subjects.values import RUN
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import three_digits
 from iolens.pages.exhibit import Exhibit
 from iolens.pages.exhibits import finding
 

@@ -8,14 +8,14 @@ from typing import Any
 from iolens.lazy import pd
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import Comparison
-from iolens.metrics.comparison.settings import level_text, name_text, size_text
+from iolens.metrics.comparison.settings import level_text, name_text, size_text, three_digits
 from iolens.metrics.files.bound import has_limits
 from iolens.metrics.statistics.intervals import CONFIDENCE, claim
 from iolens.metrics.statistics.paired import method
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import interval, three_digits, value_with_unit
+from iolens.pages.comparison.numbers import interval, value_with_unit
 from iolens.pages.comparison.remedy import plain
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding

@@ -8,12 +8,12 @@ from typing import Any
 
 from iolens.lazy import pd
 from iolens.metrics.comparison.latency import LatencyComparison
-from iolens.metrics.comparison.settings import size_text
+from iolens.metrics.comparison.settings import size_text, three_digits
 from iolens.metrics.statistics.intervals import CONFIDENCE, RATIO, claim
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import interval, three_digits
+from iolens.pages.comparison.numbers import interval
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from iolens.lab.tune.trail import Trail
 from iolens.lazy import pd
-from iolens.metrics.comparison.settings import describe
+from iolens.metrics.comparison.settings import describe, three_digits
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.comparison.numbers import interval, three_digits
+from iolens.pages.comparison.numbers import interval
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iolens.lab.predict.what_if import WhatIf, smallest_of_fastest
 from iolens.lazy import pd
-from iolens.metrics.comparison.settings import level_text, name_text
+from iolens.metrics.comparison.settings import level_text, name_text, three_digits
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
@@ -34,7 +34,7 @@ def _settings_text(settings: Mapping[str, int | str]) -> str:
 
 def _by_order(least: float, most: float) -> str:
     """Returns in words how much the result depends on which rank comes first; empty if it does not."""
-    return f"{least:.3g} to {most:.3g}" if most > least else ""
+    return f"{three_digits(least)} to {three_digits(most)}" if most > least else ""
 
 
 def _error_text(found: WhatIf) -> str:
@@ -42,7 +42,8 @@ def _error_text(found: WhatIf) -> str:
     text = f"{found.doubt} " if found.doubt else ""
     text += (
         f"Predicted, not measured, from the traced run {found.log}, whose measured I/O time of "
-        f"{found.recorded.io:.3g} s its replay at the recorded settings misses by {100 * found.own_error:+.1f} %. "
+        f"{three_digits(found.recorded.io)} s its replay at the recorded settings misses by "
+        f"{100 * found.own_error:+.1f} %. "
     )
     if found.model_errors:
         text += (
@@ -95,10 +96,10 @@ WHAT_IF: Exhibit[WhatIf] = Exhibit(
     metric=points,
     columns=[
         Column("settings", "settings"),
-        Column("predicted I/O s", "io", lambda seconds: f"{seconds:.3g}"),
+        Column("predicted I/O s", "io", three_digits),
         Column("by order of ranks", ("least", "most"), _by_order),
         Column("change", "change", lambda share: f"{100 * share:+.1f} %"),
-        Column("predicted run s", "run", lambda seconds: f"{seconds:.3g}"),
+        Column("predicted run s", "run", three_digits),
     ],
     note=_error_text,
     draw=_strip,
