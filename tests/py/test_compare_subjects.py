@@ -10,17 +10,22 @@ from pathlib import Path
 
 import pytest
 from comparison_example import MIB, write_run
+from iolens.advise import diagnosis
 from iolens.cli.main import main
 from iolens.lab.subjects.subjects import read_subjects
 from iolens.lab.sweep.perform.collect import observed, write_distribution
 from iolens.log import read_log
 from iolens.metrics.job.cost import io_cost
+from iolens.metrics.processor.mpi import nodes
 from iolens.metrics.subjects.bounds import bounds
 from iolens.metrics.subjects.shapes import activities, operation_seconds, sizes
-from iolens.metrics.subjects.subject import Trial
+from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.metrics.subjects.values import values_of
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.subjects.tables import differences, grouped_tables
+from iolens.pages.subjects.words import headline
+from processor_example import every_rank, resolved, tables, use
+from processor_example import job as profiled
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ADVICE = DATA.parent / "advice" / "logs"
@@ -177,9 +182,43 @@ def test_functions_of_profiles_come_with_their_largest_changes_first() -> None:
     assert (sent["value A"] > 9, sent["value B"]) == (True, 0.0)
     parts = found[found["group"] == "Parts of the time of an average rank"].set_index("name")
     assert parts.loc["computing", ["value A"]].isna().all()
+    (said,) = headline(subjects)
+    assert "in MPI_Sendrecv" in said
+    assert "→ 0 s" in said
+    assert said.index("in MPI_Sendrecv") < said.index("in MPI_Barrier")
+
+
+def test_sampled_functions_and_parts_of_the_time_come_with_their_largest_changes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(nodes, "resolve", resolved)
+    columns = "thread timer asked_hz samples stacks lost cut duration handler_time"
+    rates = every_rank([(0, "wall", 100.0, 900, 900, 0, 0, 9.0, 0.009)], columns)
+    samples = tables()["samples"]
+    fewer = samples.assign(count=samples["count"] // (1 + samples["node"]))
+    changed = {"samples": fewer, "process": use(on_core=4.0, runnable=1.0, init=0.25)}
+    jobs = [profiled(**tables() | {"sampling": rates} | each) for each in ({}, changed)]
+    trials = [(Trial(Path(f"{place}/log"), one),) for place, one in enumerate(jobs)]
+    subjects = Subjects(tuple(Subject(f"run {place}", Path(f"{place}"), trial) for place, trial in enumerate(trials)))
+    found = differences(subjects)
+    for group in ("Functions, by samples of an average rank", "Parts of the time of an average rank"):
+        rows = found[found["group"] == group]
+        assert len(rows) > 1, group
+        assert rows["change B"].dropna().abs().is_monotonic_decreasing, group
+    went = found[found["group"] == "Parts of the time of an average rank"].set_index("name")
+    # A, which attributes all of its time, was never asleep; B does not tell how long it waited for a core.
+    assert went.loc["asleep or blocked", ["value A", "value B", "change B"]].tolist() == [0.0, 2.25, 2.25]
+    assert "waiting for a core" not in went.index
 
 
 def test_a_short_run_on_a_clock_of_whole_seconds_has_no_share_of_io() -> None:
     short, exact = (read_log(DATA / "darshan" / f"mpi-io-test-x86_64-{name}.darshan") for name in ("3.3.1", "3.5.0"))
     names = [{one.name for one in values_of(Trial(job.path, job))} for job in (short, exact)]
     assert ["share of I/O in the run" in each for each in names] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["imbalanced-io", "mpi-io-test-x86_64-3.5.0", "treddy"])
+def test_a_comparison_gives_the_share_of_io_that_the_report_gives(name: str) -> None:
+    job = read_log(min((DATA / "darshan").glob(f"{name}*.darshan")))
+    (share,) = [one.value for one in values_of(Trial(job.path, job)) if one.name == "share of I/O in the run"]
+    assert share == dict(diagnosis(job).gauges.rows("gauge", "value"))["share"]

@@ -93,13 +93,6 @@ def highest_records(job: Job) -> list[tuple[str, np.ndarray]]:
 
 
 @once_per_job
-def io_share(job: Job) -> float | None:
-    """Returns `io_seconds` as a part of the run time; None if either is unknown."""
-    spent = io_seconds(job)
-    return spent / job.run_time if spent is not None and job.run_time > 0 else None
-
-
-@once_per_job
 def _waited_for(job: Job, name: str) -> np.ndarray:
     """Returns which files of `by_file` belong to one process each and waited for another process when they were opened,
     as a pipe does.

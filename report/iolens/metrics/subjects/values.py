@@ -10,12 +10,13 @@ from iolens.metrics.files.overview import file_counts
 from iolens.metrics.job.cost import all_performance, io_cost
 from iolens.metrics.job.gauges import gauges
 from iolens.metrics.job.interfaces.operations import access_sizes, operation_counts, sized_layers
-from iolens.metrics.job.share import io_seconds, io_share
+from iolens.metrics.job.share import io_seconds
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi.calls import mpi_calls
+from iolens.metrics.processor.sampled.parts import OFF_CORE, UNKNOWN, UNTRACED
 from iolens.metrics.processor.sampled.parts import PARTS as PARTS_OF_TIME
 from iolens.metrics.processor.sampled.samples import profile, sampling
-from iolens.metrics.processor.time import efficiencies, rank_time
+from iolens.metrics.processor.time import efficiencies, in_parts, rank_time, whole_time
 from iolens.metrics.subjects.subject import Trial, Value
 from iolens.metrics.why.answers import path_by_activity, replays, waits_by_cause
 from iolens.metrics.why.what_if import NO_CHANGE
@@ -23,19 +24,26 @@ from iolens.missing import is_nan
 
 RUN, _SPENT, _FILES = "Run", "Average process", "Files"
 WENT, EFFICIENT = "Parts of the time of an average rank", "Efficiencies after POP"
-_FUNCTIONS, _IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
+FUNCTIONS, IN_MPI = "Functions, by samples of an average rank", "MPI functions, of an average rank"
 WAITED, _ON_PATH, _SAVED = "Waits of all ranks, by cause", "The critical path, by work", "What if: time saved"
 """Names of groups of values."""
 
-COMPLETE = (_FUNCTIONS, _IN_MPI, WAITED, _ON_PATH)
+COMPLETE = (FUNCTIONS, IN_MPI, WAITED, _ON_PATH)
 """Groups whose names are complete: if the log has the group, a name that is missing in it took no time."""
 
 PROFILES = (WENT, *COMPLETE, _SAVED)
 """Groups whose largest changes come first."""
 
+_VAGUE, _CERTAIN = (UNKNOWN, OFF_CORE, UNTRACED), 0.01
+"""Parts whose time belongs to other parts, and the largest share of them with which a log tells all parts apart."""
+
 _EACH_FUNCTION = Ask(("function",), 0.0)
 
-_GAUGES = {"balance": ("balance of I/O over ranks", "", 1), "size": ("mean transfer", "B", 1)}
+_GAUGES = {
+    "share": ("share of I/O in the run", "share", -1),
+    "balance": ("balance of I/O over ranks", "", 1),
+    "size": ("mean transfer", "B", 1),
+}
 """Gauges that are compared: name, unit, and which way is better."""
 
 
@@ -46,16 +54,12 @@ def values_of(trial: Trial) -> list[Value]:
 
 
 def _of_run(job: Job) -> Iterator[Value]:
-    """Yields the run time, the number of processes, the time in I/O of the slowest process and its share of the run
-    (not of a short one on a clock of whole seconds), and two gauges.
-    """
+    """Yields the run time, the number of processes, the time in I/O of the slowest process, and the known gauges."""
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
-    spent, share = io_seconds(job), None if job.coarse else io_share(job)
+    spent = io_seconds(job)
     if spent is not None:
         yield Value(RUN, "I/O time of the slowest process", "s", spent, -1)
-    if share is not None:
-        yield Value(RUN, "share of I/O in the run", "share", share, -1)
     found = gauges(job).frame().set_index("gauge")["value"]
     for gauge, (name, unit, better) in _GAUGES.items():
         if not is_nan(found[gauge]):
@@ -79,11 +83,15 @@ def _of_time(job: Job) -> Iterator[Value]:
 
 
 def _of_parts(job: Job) -> Iterator[Value]:
-    """Yields the seconds of an average rank by part, and POP's efficiencies, where the log knows them."""
+    """Yields the seconds of an average rank by part, and POP's efficiencies, where the log knows them. A part without
+    time took 0 s only if the log attributes nearly all of the time to parts.
+    """
     times = rank_time(job)
     if times is None:
         return
-    for part in (part for part in PARTS_OF_TIME if times[part].any()):
+    vague = float(in_parts(times, _VAGUE).mean())
+    is_complete = vague <= _CERTAIN * float(whole_time(times).mean())
+    for part in (part for part in PARTS_OF_TIME if is_complete or times[part].any()):
         yield Value(WENT, part, "s", float(times[part].mean()), -1)
     found = efficiencies(job)
     for name, value in () if found is None else found.rows("name", "value"):
@@ -99,7 +107,7 @@ def _of_functions(job: Job) -> Iterator[Value]:
         return
     for level, name, samples in table.rows("level", "name", "samples"):
         if level == "function":
-            yield Value(_FUNCTIONS, name, "s", float(samples) / rate, -1)
+            yield Value(FUNCTIONS, name, "s", float(samples) / rate, -1)
 
 
 def _of_mpi(job: Job) -> Iterator[Value]:
@@ -109,7 +117,7 @@ def _of_mpi(job: Job) -> Iterator[Value]:
         return
     for level, name, seconds in table.rows("level", "name", "time"):
         if level == "function":
-            yield Value(_IN_MPI, name, "s", float(seconds), -1)
+            yield Value(IN_MPI, name, "s", float(seconds), -1)
 
 
 def _of_waits(job: Job) -> Iterator[Value]:

@@ -11,7 +11,7 @@ from iolens.metrics.statistics.intervals import CONFIDENCE, PAIRED, RATIO, claim
 from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned, blocks_of
 from iolens.metrics.subjects.facts import facts_of
 from iolens.metrics.subjects.subject import Subject, Subjects
-from iolens.metrics.subjects.values import RUN, WAITED
+from iolens.metrics.subjects.values import FUNCTIONS, IN_MPI, RUN, WAITED, WENT
 from iolens.metrics.why.answers import why
 from iolens.missing import is_nan
 from iolens.pages import words
@@ -37,8 +37,12 @@ _NAMES = {RUN: "", "Time": "printed ", "Computing": ""}
 _VERSION = re.compile(r" \d[\w.+-]*$")
 """Ending of a benchmark's name."""
 
-_MOST_WAITS = 2
-"""Causes of waits that the headline names."""
+_CHANGED = {WENT: "", FUNCTIONS: "in ", IN_MPI: "in ", WAITED: "waits for "}
+"""Groups of profiles of which the headline names the largest changes, with the words before their names."""
+_MOST_CHANGES = 2
+"""Number of rows of such a group that the headline names."""
+_LEAST_CHANGE = 0.01
+"""Smallest change that the headline names, as a part of the longer run."""
 
 _NAMED = ("run time", "I/O time of the slowest process")
 """Numbers of the run in the headline."""
@@ -105,7 +109,7 @@ def headline(subjects: Subjects) -> list[str]:
     for letter, subject in subjects.named[1:]:
         parts = [part for group in _HEADLINE for part in _named(rows[rows["group"] == group], group, first, letter)]
         parts += [_summed(group, each, letter) for group, each in _sized_groups(rows, letter)]
-        parts += _waited(rows, first, letter)
+        parts += _profiled(rows, first, letter)
         text = "; ".join(part for part in parts if part)
         nothing = _nothing_said(rows, letter)
         name = subject.label if len(subject.label) <= _LABEL else middle(subject.label, _LABEL)
@@ -137,14 +141,20 @@ def _named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]
     ]
 
 
-def _waited(rows: pd.DataFrame, first: str, letter: str) -> list[str]:
-    """Returns the two causes of waits that changed most, each as a part of a sentence."""
-    if rows.empty:
+def _profiled(rows: pd.DataFrame, first: str, letter: str) -> list[str]:
+    """Returns the parts of the time, functions and causes of waits that changed most, each as a part of a sentence;
+    nothing for logs without samples, calls or waits.
+    """
+    if rows.empty or not rows["group"].isin([FUNCTIONS, IN_MPI, WAITED]).any():
         return []
-    waits = rows[(rows["group"] == WAITED) & (rows[f"change {letter}"].fillna(0) != 0)].head(_MOST_WAITS)
+    times = rows.loc[(rows["group"] == RUN) & (rows["name"] == "run time"), [f"value {first}", f"value {letter}"]]
+    least = _LEAST_CHANGE * float(times.max(axis=None)) if len(times) else 0.0
+    sizes = rows[f"change {letter}"].astype(float).abs().sort_values(ascending=False, kind="stable")
+    changed = rows.loc[sizes.index[sizes > least]]
     return [
-        f"waits for {row['name']} {value_text(row[f'value {first}'], 's')} → {value_text(row[f'value {letter}'], 's')}"
-        for row in waits.to_dict("records")
+        f"{before}{row['name']} {value_text(row[f'value {first}'], 's')} → {value_text(row[f'value {letter}'], 's')}"
+        for group, before in _CHANGED.items()
+        for row in changed[changed["group"] == group].head(_MOST_CHANGES).to_dict("records")
     ]
 
 
