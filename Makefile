@@ -142,7 +142,7 @@ model: build ## compare the log of N random programs (default 100000, from SEED)
 
 advice-hunt: ## judge N random jobs (default 10000, from SEED on), and look for advice that contradicts itself
 	@ADVICE_JOBS=$(or $(N),10000) ADVICE_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -q -k random \
-	 tests/py/test_advice_invariants.py
+	 tests/py/test_advice_invariants.py tests/py/test_fleet.py
 
 why-hunt: ## analyse N random programs of ranks (default 5000, from SEED on), and compare with a simulator of their times
 	@WHY_PROGRAMS=$(or $(N),5000) WHY_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -q tests/py/test_why_simulated.py

@@ -7,11 +7,18 @@ from collections.abc import Iterator
 
 from iolens.advise import Diagnosis, Finding
 from iolens.advise.table import RULES
+from iolens.fleet.rows import Met, rows_of
 from iolens.log import Job
+from iolens.metrics.files.overview import all_files
 from iolens.metrics.files.striping import file_stripes, striped_files
 from iolens.metrics.job.ranks import io_span_seconds
+from iolens.metrics.job.share import io_mean_seconds
+from iolens.metrics.subjects.subject import Trial
+from iolens.metrics.subjects.values import RUN, values_of
 from iolens.metrics.why.answers import storage_bound
+from iolens.missing import is_nan
 from iolens.pages.job.advice import all_findings, first_action, spoken
+from iolens.pages.job.advice_lists import advice_text, judgement
 
 QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
 NO_FAULT = "no rule found a fault"
@@ -19,12 +26,14 @@ HINT = re.compile(r"^ +((?:romio|cb|striping|nc|h5)_\w+) (\S+)$", re.M)
 STRIPES = re.compile(r"lfs setstripe -c (-?\d+)(?: -S (\d+)([KM]))?")
 BOUND = re.compile(r"at most ([\d.]+) %")
 MANY = re.compile(r"\d other files?: [\d.]+ [KMGT]?i?B")
+RANK, TARGET = re.compile(r"\b[Rr]ank (\d+)"), re.compile(r"(?:\bOST|\b[Tt]arget) (\d+)")
+FEWER_SHOWN = "This log shows no more than"
 BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 
 def contradictions(job: Job, found: Diagnosis) -> list[str]:
     """Returns contradictions in the judgement of a job."""
-    checks = (_gauges, _silence, _bounds, _hints, _layouts, _remedies, _pages)
+    checks = (_gauges, _silence, _bounds, _names, _hints, _layouts, _remedies, _pages, _outputs, _fleet)
     return [said for check in checks for said in check(job, found)]
 
 
@@ -89,6 +98,25 @@ def _mixed(found: Diagnosis) -> list[Finding]:
     return [one for one in found.findings if MANY.search(one.evidence) and one.id != "narrow-stripes"]
 
 
+def _names(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields ranks and targets that the job does not have, and targets of a remedy that its evidence does not name
+    first. The headline's evidence must be that of the finding that it names.
+    """
+    layouts = job.records.get("LUSTRE")
+    targets = set() if layouts is None else {ost for osts in layouts["osts"] for ost in osts}
+    for one in found.findings:
+        said = f"{one.evidence}\n{one.derivation}\n{one.remedy}"
+        yield from (f"{one.id} names rank {rank}" for rank in RANK.findall(said) if int(rank) >= job.nprocs)
+        named, asked = TARGET.findall(one.evidence), TARGET.findall(one.remedy)
+        yield from (f"{one.id} names target {ost}" for ost in [*named, *asked] if int(ost) not in targets)
+        if named and asked and named[0] != asked[0]:
+            yield f"{one.id}: evidence names target {named[0]} and the remedy {asked[0]}"
+    titles = {one.title: one.evidence for one in found.worth}
+    headline = found.verdict.sentence.partition(";")[0]
+    if titles.get(headline, found.verdict.evidence) != found.verdict.evidence:
+        yield f"{headline!r} with the evidence {found.verdict.evidence!r}"
+
+
 def _hints(job: Job, found: Diagnosis) -> Iterator[str]:
     """Yields hints that have two values, and hints for more aggregators than the ranks or stripes can use."""
     values: dict[str, set[str]] = {}
@@ -108,8 +136,11 @@ def _hints(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields stripe counts that are larger than any file can use."""
-    table = striped_files(job)
+    """Yields stripe counts that are larger than any file can use, and those beyond the targets of the log that do not
+    say so.
+    """
+    table, layouts = striped_files(job), job.records.get("LUSTRE")
+    targets = 0 if layouts is None else 1 + max((max(osts) for osts in layouts["osts"] if osts), default=-1)
     for one in found.findings:
         for count, size, unit in STRIPES.findall(one.remedy):
             if one.id in ("metadata-storm", "straggler-target", "straggler-rank"):
@@ -118,6 +149,8 @@ def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
             largest = 0 if table is None else int(table["size"].max())
             if int(count) < 1 or (each and (int(count) - 1) * each >= largest):
                 yield f"{one.id}: {count} stripes of {each} for {largest} bytes"
+            if size and int(count) > targets and FEWER_SHOWN not in one.remedy:
+                yield f"{one.id}: {count} stripes on {targets} targets"
 
 
 def _remedies(job: Job, found: Diagnosis) -> Iterator[str]:
@@ -149,3 +182,39 @@ def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
         yield "the terminal counts other things to do"
     if not found.worth and any("What to do" in str(block) for block in all_findings(job)):
         yield "the advice page has things to do"
+
+
+def _outputs(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields statements of JSON, the terminal and a comparison that are not those of the judgement."""
+    said = judgement(job, found)
+    printed = [(one["id"], one["gain"], one["severity"]) for one in said["findings"]]
+    if said["verdict"]["sentence"] != found.verdict.sentence or said["hints"] != list(found.hints):
+        yield "JSON has another verdict or other hints"
+    if printed != [(one.id, one.gain, one.severity) for one in found.findings]:
+        yield "JSON has other findings"
+    text = " ".join(advice_text(job, found).split())
+    ids = [one.id for one in (*found.worth, *found.minor)]
+    yield from (f"the terminal lacks {rule}" for rule in ids if f"[{rule}]" not in text)
+    values = {(one.group, one.name): one.value for one in values_of(Trial(job.path, job))}
+    share, known = values.get((RUN, "share of I/O in the run")), dict(found.gauges.rows("gauge", "value"))["share"]
+    if share != (None if is_nan(known) else known):
+        yield f"a comparison has the share {share}, the report {known}"
+
+
+def _fleet(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields statements of a fleet's row that are not those of the job's own judgement, or not the sums of its
+    records.
+    """
+    rows = rows_of(Met(str(job.path), 1, 1), job, advice=True)
+    own = [(one.id, one.severity, one.gain) for one in found.findings if one.severity != "note"]
+    if [(one["rule"], one["severity"], one["gain"]) for one in rows.findings] != own:
+        yield f"the fleet has the findings {rows.findings}, the job {own}"
+    if rows.job["gain"] != found.gain:
+        yield f"the fleet saves {rows.job['gain']} of the run, the job {found.gain}"
+    spent = sum(rows.job[f"{kind}_seconds"] for kind in ("read", "write", "meta"))
+    whole = (io_mean_seconds(job) or 0.0) * max(job.nprocs, 1)
+    if abs(spent - whole) > 1e-6 * whole or float(rows.files["seconds"].sum()) > spent * (1 + 1e-6):
+        yield f"the fleet counts {spent} s of I/O, its files {rows.files['seconds'].sum()}, the job {whole}"
+    for name in ("bytes_read", "bytes_written"):
+        if not rows.job[name] == rows.files[name].sum() == all_files(job)[name].sum():
+            yield f"the fleet has other {name} than the job"

@@ -1,4 +1,4 @@
-"""Random jobs whose counters agree with each other: any modules, ranks, layouts, times and hints."""
+"""Random jobs whose counters agree with each other: any version, modules, ranks, layouts, times and hints."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from iolens.log import Job, Mount
+from iolens.log.format.layouts import MODULES
 from job_example import MIB, frame, job_of
+from processor_example import USE
 
 BUCKETS = (100, 1 << 10, 10 << 10, 100 << 10, MIB, 4 * MIB, 10 * MIB, 100 * MIB, 1 << 30)
 NAMES = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 PLACES = {True: ("lustre", "ost", "overlay"), False: ("lustre", "nfs4", "ext4", "gpfs", "beegfs", "ceph")}
 """Types of file systems, with and without layouts in the log; `ost` is emulated storage, `overlay` a container."""
+VERSIONS = ("3.00", "3.10", "3.20", "3.21", "3.40")
+"""Versions of Darshan's format in which times of the job are whole seconds."""
+KEPT = 0.85
+"""Probability of each module to stay in a log: any subset may be left."""
+MPI_CALLS = (
+    "function region calls time min_time max_time sync_time bytes_sent bytes_received messages size_0 size_1 size_2 "
+    "size_3 size_4 size_5 size_6"
+)
 Row = dict[str, Any]
 
 
@@ -21,33 +31,61 @@ def random_job(seed: int) -> Job:
     draw = np.random.default_rng(seed)
     nprocs = int(draw.choice([1, 2, 4, 7, 8, 32, 512]))
     files = [_use(draw, key, nprocs) for key in range(1, int(draw.choice([2, 3, 4, 8, 150])))]
-    frames: dict[str, pd.DataFrame] = {}
     posix = [row for use in files for row in _rows(draw, use, nprocs, "POSIX")]
-    if draw.random() < 0.9:
-        frames["POSIX"] = frame("POSIX", posix)
+    frames = _frames(draw, files, nprocs, posix)
+    slowest = sum(max(row.get(f"F_{kind}_TIME", 0.0) for row in posix) for kind in ("READ", "WRITE", "META"))
+    run_time = max(0.01, float(slowest * draw.choice([1.0, 1.3, 3.0, 18.0, 25.0, 200.0])))
+    version, private = "3.41", _private(draw, nprocs, files, run_time, "MPI-IO" in frames)
+    if draw.random() < 0.3:
+        version, private, run_time = str(draw.choice(VERSIONS)), {}, float(np.ceil(run_time))
+        frames = {name: _of_older_records(draw, name, table) for name, table in frames.items()}
+    kind = str(draw.choice(PLACES["LUSTRE" in frames]))
+    if kind == "ost":
+        private["job"] = private.get("job", {}) | {"storage": "emulated"}
+    return job_of(
+        run_time,
+        nprocs=nprocs,
+        frames=frames,
+        private=private,
+        regions=tuple(private),
+        names={key: f"/scratch/file.{key}" for key in range(8600)},
+        mounts=(Mount(kind, "/scratch"),),
+        version=version,
+        missing=("The file is cut short: some records are missing.",) if draw.random() < 0.05 else (),
+    )
+
+
+def _frames(draw: np.random.Generator, files: list[Row], nprocs: int, posix: list[Row]) -> dict[str, pd.DataFrame]:
+    """Returns the records of any modules."""
+    frames: dict[str, pd.DataFrame] = {"POSIX": frame("POSIX", posix)}
     if nprocs > 1 and draw.random() < 0.5:
         mpiio = [row for use in files if use["shared"] for row in _rows(draw, use, nprocs, "MPI-IO")]
         if mpiio:
             frames["MPI-IO"] = frame("MPI-IO", mpiio)
-    if draw.random() < 0.4:
-        stdio = [row for use in files[:3] for row in _rows(draw, use | {"id": use["id"] + 5000}, nprocs, "STDIO")]
-        frames["STDIO"] = frame("STDIO", stdio)
+    for module, first, likely in (("STDIO", 5000, 0.4), ("DFS", 5500, 0.1)):
+        if draw.random() < likely:
+            rows = [row for use in files[:3] for row in _rows(draw, use | {"id": use["id"] + first}, nprocs, module)]
+            frames[module] = frame(module, rows)
     if draw.random() < 0.2:
         frames |= _hdf5(draw, nprocs)
-    if draw.random() < 0.6:
+    if draw.random() < 0.1:
+        frames |= _pnetcdf(draw, nprocs)
+    if draw.random() < 0.1:
+        frames["DXT_POSIX"] = _traces(draw, files)
+    if draw.random() < 0.7:
         frames["LUSTRE"] = _layouts(draw, files)
-    slowest = sum(max(row.get(f"F_{kind}_TIME", 0.0) for row in posix) for kind in ("READ", "WRITE", "META"))
-    run_time = max(0.01, float(slowest * draw.choice([1.0, 1.3, 3.0, 18.0, 25.0, 200.0])))
-    version = str(draw.choice(["3.41", "3.41", "3.41", "3.21"]))
-    if version == "3.21":
-        run_time = float(np.ceil(run_time))
-    private = _private(draw, nprocs, files, "MPI-IO" in frames)
-    names = {key: f"/scratch/file.{key}" for key in range(6000)}
-    kind = str(draw.choice(PLACES["LUSTRE" in frames]))
-    mounts = (Mount(kind, "/scratch"),)
-    if kind == "ost":
-        private["job"] = private.get("job", {}) | {"storage": "emulated"}
-    return job_of(run_time, nprocs=nprocs, frames=frames, private=private, names=names, mounts=mounts, version=version)
+    return {name: table for name, table in frames.items() if draw.random() < KEPT}
+
+
+def _of_older_records(draw: np.random.Generator, name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """Returns the records of a module as the reader gives those of a random record version: -1 for counters that it
+    lacks.
+    """
+    if name not in MODULES:
+        return table
+    versions = MODULES[name].versions
+    lacking = versions[int(draw.choice(list(versions)))]
+    return table.assign(**{f"{MODULES[name].prefix}_{counter}": -1 for counter in lacking})
 
 
 def _use(draw: np.random.Generator, key: int, nprocs: int) -> Row:
@@ -117,23 +155,74 @@ def _hdf5(draw: np.random.Generator, nprocs: int) -> dict[str, pd.DataFrame]:
     return {"H5D": frame("H5D", rows), "H5F": frame("H5F", [{"id": 1, "rank": row["rank"], "USE_MPIIO": 1}])}
 
 
+def _pnetcdf(draw: np.random.Generator, nprocs: int) -> dict[str, pd.DataFrame]:
+    """Returns variables of the first file."""
+    calls, size = int(draw.choice([8, 9000])), int(draw.choice([64, 4096, 4 * MIB]))
+    way = "INDEP_WRITES" if draw.random() < 0.5 else "COLL_WRITES"
+    row = {"id": 7000, "rank": -1 if nprocs > 1 else 0, way: calls, "BYTES_WRITTEN": calls * size}
+    row |= {"F_WRITE_TIME": 4.0, "F_SLOWEST_RANK_TIME": 2.0}
+    file = {"id": 1, "rank": row["rank"], "CREATES": nprocs, "REDEFS": int(draw.choice([0, 3]))}
+    return {"PNETCDF_VAR": frame("PNETCDF_VAR", [row]), "PNETCDF_FILE": frame("PNETCDF_FILE", [file])}
+
+
+def _traces(draw: np.random.Generator, files: list[Row]) -> pd.DataFrame:
+    """Returns reads of the first file in two passes, of which the second may be faster."""
+    count, first = int(draw.choice([2, 64])), float(draw.choice([0.01, 0.2]))
+    each = [first] * count + [first / float(draw.choice([1.0, 8.0]))] * count
+    end = np.cumsum(each)
+    return pd.DataFrame(
+        {
+            "id": np.uint64(files[0]["id"]),
+            "rank": files[0]["owner"],
+            "host": pd.Categorical(["n0"] * len(each)),
+            "op": pd.Categorical(["read"] * len(each), ["write", "read"]),
+            "offset": [place * 4 * MIB for place in range(count)] * 2,
+            "length": 4 * MIB,
+            "start": end - each,
+            "end": end,
+        }
+    )
+
+
+def _times(draw: np.random.Generator, nprocs: int, run_time: float) -> dict[str, pd.DataFrame]:
+    """Returns the tables of processor time and of calls of MPI; their sum is at most the run time on every rank."""
+    part = draw.dirichlet([0.5] * 4, nprocs) * run_time  # On a core, waiting for one, asleep, in MPI.
+    used = dict.fromkeys(USE.split(), 0.0) | {"rank": np.arange(nprocs), "ranks": 1, "seconds": run_time}
+    used |= {"user_time": part[:, 0], "first_on_core": part[:, 0], "first_runnable": part[:, 1]}
+    found = {"process": pd.DataFrame(used)}
+    if draw.random() < 0.5:
+        calls = dict.fromkeys(MPI_CALLS.split(), 0) | {"rank": np.arange(nprocs), "function": "MPI_Allreduce"}
+        calls |= {"calls": 100, "time": part[:, 3], "min_time": 0.0, "max_time": part[:, 3], "messages": 100}
+        calls |= {"sync_time": part[:, 3] / 2, "bytes_sent": 800, "bytes_received": 800, "size_0": 100}
+        found["mpi_calls"] = pd.DataFrame(calls)
+    return found
+
+
 def _layouts(draw: np.random.Generator, files: list[Row]) -> pd.DataFrame:
-    """Returns a layout of each file."""
+    """Returns a layout of each file, on a file system of 4 or 40 targets."""
     rows = []
+    targets = int(draw.choice([4, 40, 40]))
     for use in files:
-        count = int(draw.choice([1, 1, 2, 4, 8, 32]))
-        first, unit = int(draw.integers(40)), int(draw.choice([65536, MIB, 64 * MIB, 1 << 30]))
+        count = min(targets, int(draw.choice([1, 1, 2, 4, 8, 32])))
+        first, unit = int(draw.integers(targets)), int(draw.choice([65536, MIB, 64 * MIB, 1 << 30]))
         rows.append(
             {"id": use["id"], "rank": -1, "component": 0, "stripe_size": unit, "stripe_count": count, "pattern": 0}
             | {"flags": 0, "extent_start": 0, "extent_end": -1, "mirror": 0, "pool": ""}
-            | {"osts": tuple((first + number) % 40 for number in range(count))}
+            | {"osts": tuple((first + number) % targets for number in range(count))}
         )
     return pd.DataFrame(rows)
 
 
-def _private(draw: np.random.Generator, nprocs: int, files: list[Row], mpiio: bool) -> dict[str, Any]:
+def _private(draw: np.random.Generator, nprocs: int, files: list[Row], run_time: float, mpiio: bool) -> dict[str, Any]:
     """Returns regions that iolens alone writes."""
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = _times(draw, nprocs, run_time) if draw.random() < 0.2 else {}
+    if draw.random() < 0.1:
+        row = {"file": np.uint64(files[0]["id"]), "rank": files[0]["owner"], "seconds": run_time * draw.random() / 10}
+        found["posix_extra"] = pd.DataFrame([row | {"sync_seconds": 0.0}])
+    if draw.random() < 0.1:
+        row = {"file": np.uint64(files[0]["id"]), "rank": files[0]["owner"], "locks": 50, "exclusive": 50, "refused": 0}
+        row |= {"waits": 50, "seconds": run_time * draw.random(), "longest": run_time / 50}
+        found["file_locks"] = pd.DataFrame([row])
     shared = [use["id"] for use in files if use["shared"]]
     if nprocs > 1 and draw.random() < 0.4:
         nodes = int(draw.choice([2, 4]))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import iolens
 import pytest
+from advice_invariants import QUIET
 from iolens.advise import diagnosis, findings
 from iolens.advise.say import at_most
 from iolens.cli.main import main
@@ -18,11 +19,13 @@ from iolens.errors import IolensError
 from iolens.fleet import extras, tables
 from iolens.fleet.ask import open_store
 from iolens.fleet.ingest import Taken, ingest
-from iolens.fleet.rows import Met, read_rows
-from iolens.fleet.store import parts_of
+from iolens.fleet.rows import Met, read_rows, rows_of
+from iolens.fleet.store import Part, make_store, parts_of
 from iolens.log import LogError, read_log
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.job.share import io_mean_seconds
+from random_jobs import random_job
+from test_advice_invariants import FIRST, JOBS
 
 pytest.importorskip("duckdb", reason="duckdb is not installed; `./setup.sh test` does it")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed; `./setup.sh test` does it")
@@ -101,6 +104,29 @@ def test_jobs_files_and_findings_are_those_of_the_logs(store: Path, logs: list[P
         assert row["gain"] == pytest.approx(diagnosis(job).gain)
         if row["gain"]:
             assert any(one.gain_words.startswith(f"at most {at_most(row['gain'])}") for one in seen), log
+
+
+def test_sums_over_a_fleet_of_random_jobs_are_sums_of_what_they_say(tmp_path: Path) -> None:
+    made = [random_job(seed) for seed in range(FIRST, FIRST + min(JOBS, 1000))]
+    make_store(tmp_path / "store")
+    with Part(tmp_path / "store", "part") as part:
+        for number, job in enumerate(made):
+            met = Met(f"{number}.darshan", number, 1)
+            part.add(met, rows_of(met, job, advice=True))
+    link = open_store(tmp_path / "store")
+    (total,) = link.ask("totals").to_dict("records")
+    assert (total["jobs"], total["advised"]) == (len(made), len(made))
+    each = [diagnosis(job).gain * job.run_time * job.nprocs for job in made]
+    spent = [(io_mean_seconds(job) or 0.0) * job.nprocs for job in made]
+    assert total["saved_hours"] == pytest.approx(sum(each) / 3600)
+    assert total["io_hours"] == pytest.approx(sum(spent) / 3600)
+    assert total["bytes_read"] == sum(int(all_files(job)["bytes_read"].sum()) for job in made)
+    for question in ("users", "applications", "trend", "offenders"):
+        assert link.ask(question)["saved_hours"].sum() == pytest.approx(total["saved_hours"]), question
+    assert len(link.ask("offenders")) == sum(diagnosis(job).gain > 0 for job in made)
+    quiet = [job for job in made if diagnosis(job).verdict.sentence.startswith(QUIET)]
+    assert quiet
+    assert {diagnosis(job).gain for job in quiet} == {0.0}
 
 
 def test_what_is_there_is_not_read_again_and_what_changed_takes_its_place(tmp_path: Path) -> None:

@@ -26,8 +26,10 @@ from iolens.metrics.job.share import WAITED, highest_records, kind_seconds
 _NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
 """Matches a log's name: USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…."""
 
-_BESIDE_IO = {"mpi_calls", "samples"}
-"""Private regions without which advice can only be about I/O."""
+_BESIDE_RECORDS = {
+    *("mpi_calls", "samples", "file_locks", "mapped_files", "gpu_storage", "http_requests", "posix_extra"),
+}
+"""Private regions with times that advice may be about, and that the records of files do not have."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,13 @@ def read_rows(met: Met, advice: bool) -> Rows:
     """Reads a log; raises LogError if it is damaged or no log."""
     log = open_container(Path(met.log))
     job = job_of(log, ESSENCE)
-    asked = advice and _may_be_advised(job)
-    job = job_of(log) if asked or _needs_whole_log(job) else job
-    judged = diagnosed(job, DEFAULTS, notes=False) if asked else None
+    is_needed = (advice and _may_be_advised(job)) or _needs_whole_log(job)
+    return rows_of(met, job_of(log) if is_needed else job, advice)
+
+
+def rows_of(met: Met, job: Job, advice: bool) -> Rows:
+    """Returns the rows of a job that was read from a log."""
+    judged = diagnosed(job, DEFAULTS, notes=False) if advice and _may_be_advised(job) else None
     said = [
         {
             "log_id": met.key,
@@ -100,7 +106,7 @@ def _may_be_advised(job: Job) -> bool:
     """
     least = DEFAULTS["least_seconds"]
     spent = sum(float(io_time(job.records[name], LAYERS[name].prefix).sum()) for name, _ in highest_records(job))
-    return spent >= least or (job.run_time >= least and not _BESIDE_IO.isdisjoint(job.regions))
+    return spent >= least or (job.run_time >= least and not _BESIDE_RECORDS.isdisjoint(job.regions))
 
 
 def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:

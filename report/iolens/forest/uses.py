@@ -11,8 +11,8 @@ from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest
 from iolens.metrics.files.use import id_rows
 from iolens.metrics.grouping import Groups, stacked
-from iolens.metrics.job.interfaces.layers import LAYERS, io_time
-from iolens.metrics.job.share import KINDS, highest_records
+from iolens.metrics.job.interfaces.layers import LAYERS
+from iolens.metrics.job.share import KINDS, highest_records, seconds_in
 from iolens.metrics.once import once_per_job
 
 _COUNTS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "size")
@@ -67,13 +67,13 @@ def _columns(job: Job, name: str) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def file_seconds(job: Job, ids: np.ndarray) -> np.ndarray:
-    """Returns the seconds in I/O of each of these files over all processes, in the highest layer that knows
-    the file.
+    """Returns the seconds in I/O of each of these files over all processes, in the highest layer that knows the file,
+    without the time that opens waited for other processes.
     """
     spent, order = np.zeros(len(ids)), np.argsort(ids)
     for name, chosen in highest_records(job):
-        records = job.records[name].where(chosen)
-        row = id_rows(records["id"], ids[order])
+        row = id_rows(job.records[name]["id"][chosen], ids[order])
         known = row < len(ids)
-        np.add.at(spent, order[row[known]], io_time(records, LAYERS[name].prefix)[known])
+        seconds = sum((seconds_in(job, name, kind, waits=False)[chosen] for kind in KINDS), start=np.zeros(len(row)))
+        np.add.at(spent, order[row[known]], seconds[known])
     return spent
