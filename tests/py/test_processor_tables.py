@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import takewhile
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from iolens.cli.main import main
-from iolens.cli.read.table import depth_heads
+from iolens.cli.read.table import depth_heads, text_of
 from iolens.errors import UsageError
+from iolens.log import read_log
 from iolens.log.records import as_records
 from iolens.metrics.processor import balance, files, process, steps
 from iolens.metrics.processor.ask import Ask, conditions, levels
@@ -20,6 +22,7 @@ from iolens.metrics.processor.sampled.drill import TOGETHER, Measures, drill
 from iolens.metrics.processor.traced.calls import traced_calls
 from iolens.pages import words
 from iolens.pages.blocks import Table
+from iolens.pages.exhibits.job import JOB_EXHIBITS
 from iolens.pages.exhibits.processor.drilled import guarded_seconds
 from iolens.pages.text.tabular import plain_table
 from processor_example import every_rank, job
@@ -466,6 +469,20 @@ def test_a_table_keeps_to_a_terminal_of_80_columns(
     assert "No room for" not in whole
 
 
+@pytest.mark.parametrize("name", ["predict/ior-1-stripe", "mpi_calls"])
+def test_tables_without_paths_keep_to_80_columns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = read_log(LOG.parent / f"{name}.darshan")
+    monkeypatch.setenv("COLUMNS", "80")
+    wide = {}
+    for exhibit in JOB_EXHIBITS:
+        frame = exhibit.frame(made)
+        printed = "" if frame is None else text_of(exhibit, frame, made)
+        if not re.search(r"/\S{10}", printed):
+            wide[exhibit.name] = max((len(line) for line in printed.splitlines()), default=0)
+    assert len(wide) >= 40
+    assert {name: width for name, width in wide.items() if width > 80} == {}
+
+
 def test_texts_of_a_table_take_more_lines_where_there_is_little_room() -> None:
     table = Table("Settings", ["rank", "setting", "value"], [["0", "mca_" + "x" * 20, "a long value " * 6]], "A note.")
     assert max(map(len, plain_table(table, 80).splitlines())) <= 80
@@ -481,3 +498,15 @@ def test_long_texts_and_then_heads_are_broken_until_a_table_fits() -> None:
     heads = Table("T", ["longest, s", "cores, s"] * 4, [["1", "2"] * 4])
     assert max(map(len, plain_table(heads, 80).splitlines())) <= 80
     assert max(map(len, plain_table(heads, 100).splitlines())) > 80
+
+
+def test_columns_of_numbers_for_which_there_is_no_room_are_left_out_and_named() -> None:
+    heads = ["pattern", *(f"kind{number}, s" for number in range(12))]
+    printed = plain_table(Table("Waits", heads, [["late sender", *["100.25"] * 12]]), 80)
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "late" in printed
+    assert "100.25" in printed
+    assert "No room for" in printed
+    assert "“kind11, s”: --csv has all columns." in " ".join(printed.split())
+    path = "/scratch/" + "f" * 70
+    assert path in plain_table(Table("Files", ["rank", "file", "seconds"], [["1", path, "3.5"]]), 80)

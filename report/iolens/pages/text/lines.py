@@ -35,10 +35,12 @@ def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
     """
     lead = f"  {name:<17} "
     room = width - len(lead)
-    words = " ".join(_short(word, room) for word in printable(value).split())
+    words = " ".join(shortened(word, room) for word in printable(value).split())
     lines = paragraph(lead + words, width, " " * len(lead))
+    if len(lines) <= most:
+        return lines
     rest = " ".join(line.strip() for line in lines[most - 1 :])
-    return [*lines[: most - 1], *([" " * len(lead) + _short(rest, room)] if len(lines) > most else lines[most - 1 :])]
+    return [*lines[: most - 1], " " * len(lead) + shortened(rest, room)]
 
 
 def table_text(table: Table, width: int) -> list[str]:
@@ -76,7 +78,7 @@ def _folded(cell: str, width: int) -> list[str]:
         or is_long_name(cell)
         or max(map(len, cell.split()), default=0) > width
     ):
-        return [_short(cell, width)]
+        return [shortened(cell, width)]
     return textwrap.wrap(cell, width)
 
 
@@ -129,7 +131,7 @@ def _head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[b
     ]
 
 
-def _short(cell: str, wide: int) -> str:
+def shortened(cell: str, wide: int) -> str:
     """Returns a cell of words without its middle if it is too long; a C++ name loses its parameters instead."""
     if len(cell) > wide and is_long_name(cell):
         cell = fitting_name(cell, lambda name: len(name) <= wide)

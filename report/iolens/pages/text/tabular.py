@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from iolens.pages.exhibits.processor.drilled import INDENT
 from iolens.pages.text.cells import NUMBER
+from iolens.pages.text.lines import shortened
 
 if TYPE_CHECKING:
     from iolens.pages.blocks import Table
@@ -21,7 +22,7 @@ _LONGEST = 60
 _SHORTEST = 8
 """Minimum width to which a text is narrowed on a terminal, in characters."""
 _NAME = 24
-"""Width that a name keeps before numbers on its left are dropped; a longer name extends beyond the edge."""
+"""Width that a name keeps before numbers on its left are dropped; a longer name is shortened."""
 UNLIMITED = 100_000
 """Width of an output that is not a terminal."""
 _HEAD = 10
@@ -30,15 +31,34 @@ _HEAD = 10
 
 def plain_table(table: Table, room: int = UNLIMITED) -> str:
     """Returns one line per row, or several for long texts, with numbers aligned to the right. If a table is wider than
-    `room` columns, its texts are broken into more lines, and then its heads.
+    `room` columns, its texts are broken into more lines, and then its heads; then its last columns are left out and
+    named, unless they have paths. A path stays whole, and may extend beyond the edge.
     """
-    steps = [(longest, _HEAD) for longest in range(_LONGEST, _SHORTEST - 1, -4)]
-    for longest, head in [*steps, (_SHORTEST, 0)]:
-        rows = [part for row in table.rows for part in _folded(row, longest)]
-        body = _lines(table.columns, rows, head)
-        if len(body[0]) <= room:
-            break
-    return "\n".join([table.title, "", *body, *_noted(table.note, room)])
+    every = len(table.columns)
+    steps = [(every, longest, _HEAD) for longest in range(_LONGEST, _SHORTEST - 1, -4)]
+    steps += [(shown, _SHORTEST, 0) for shown in range(every, _fewest(table) - 1, -1)]
+    bodies = ((shown, _plain_lines(table, shown, longest, head)) for shown, longest, head in steps)
+    shown, body = next(
+        (pair for pair in bodies if len(pair[1][0]) <= room), (every, _plain_lines(table, every, _SHORTEST, 0))
+    )
+    note = " ".join(filter(None, (table.note, _left_out(table.columns[shown:]))))
+    return "\n".join([table.title, "", *body, *_noted(note, room)])
+
+
+def _fewest(table: Table) -> int:
+    """Returns the smallest number of columns that are shown: those up to the last one with a path, and at least two."""
+    return max([2, *(n + 1 for row in table.rows for n, cell in enumerate(row) if cell.startswith("/"))])
+
+
+def _plain_lines(table: Table, shown: int, longest: int, head: int) -> list[str]:
+    """Returns the lines of the first columns of a table."""
+    rows = [part for row in table.rows for part in _folded(row[:shown], longest)]
+    return _lines(table.columns[:shown], rows, head)
+
+
+def _left_out(heads: Sequence[str]) -> str:
+    """Returns a sentence that names the columns that do not fit; "" if all do."""
+    return f"No room for {', '.join(f'“{head}”' for head in heads)}: --csv has all columns." if heads else ""
 
 
 def _folded(row: Sequence[str], longest: int) -> list[list[str]]:
@@ -75,9 +95,12 @@ def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: in
     while shown > 2 and deepest + len(body[0]) + 3 + min(widest, _NAME) > room:
         shown -= 1
         body = _lines(table.columns[1:shown], [row[1:shown] for row in table.rows])
-    hidden = ", ".join(f"“{head}”" for head in table.columns[shown:])
-    note = " ".join(filter(None, (table.note, f"No room for {hidden}: --csv has all columns." if hidden else "")))
+    note = " ".join(filter(None, (table.note, _left_out(table.columns[shown:]))))
     width = len(body[0])
+    names = [
+        shortened(name, max(_NAME, room - deepest - width - 3 - max(depth - 1, 0)))
+        for depth, name in zip(depths, names, strict=True)
+    ]
     end = min(20, max(0, room - width - deepest))
     said, before = [], 0
     for depth, name, values in zip(depths, names, body[len(body) - len(names) :], strict=True):
