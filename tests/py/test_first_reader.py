@@ -210,3 +210,17 @@ def test_a_folder_of_programs_without_io_is_not_headed_io(tmp_path: Path, capsys
     subprocess.run([sys.executable, *words], cwd=tmp_path, check=True, timeout=PATIENCE, capture_output=True)
     assert main(["show", str(tmp_path / "logs")]) == 0
     assert "I/O of" not in capsys.readouterr().out.partition("\n")[0]
+
+
+def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
+    """The log has Darshan's module APMPI, with the time in MPI of each of 128 ranks."""
+    made = read_log(LOGS / "darshan-apmpi-2nodes-64mpi.darshan")
+    mean = float(made.frames["APMPI"]["time"].mean())
+    (row,) = [row for row in time.time_parts(made).rows("part", "seconds", "most") if row[0] == parts.ANY_MPI]
+    assert row[1:] == (pytest.approx(mean), pytest.approx(float(made.frames["APMPI"]["time"].max())))
+    assert time.whole_time(time.rank_time(made)).tolist() == pytest.approx([made.run_time] * made.nprocs)
+    assert diagnosis(made).verdict.sentence.startswith(f"Bound by MPI: {100 * mean / made.run_time:.0f} % of")
+    (bar,) = time_bar(made)
+    assert "communication" not in bar.caption
+    assert steps.computation_step(made).evidence == "37.9 % not attributed: computing and waiting"
+    assert any("processor times" in doubt for doubt in diagnosis(made).doubts)

@@ -43,6 +43,7 @@ _COLOURS = {
     COLLECTIVE: "#3f92c7",
     SYNC: "#7fb6da",
     parts.OTHER: "#28527a",
+    parts.ANY_MPI: "#0072b2",
     IO["POSIX"]: "#d55e00",
     IO["STDIO"]: "#e8915a",
     IO["MPI-IO"]: "#a34700",

@@ -11,7 +11,8 @@ from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.operations import file_bytes
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.parts import UNTRACED
-from iolens.metrics.processor.time import rank_time
+from iolens.metrics.processor.time import rank_time, summed_mpi
+from iolens.metrics.processor.usage import core_use
 from iolens.metrics.times.timespans import FEWEST_BINS
 from iolens.metrics.times.traces import TRACES
 
@@ -57,6 +58,11 @@ def _no_heatmap(job: Job) -> tuple[str, bool]:
     return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, which are {width:g} s wide", few
 
 
+def _is_waiting_unknown(job: Job) -> bool:
+    """Returns True if the log has neither processor times nor timed calls nor samples of its ranks."""
+    return rank_time(job) is None or (summed_mpi(job) is not None and core_use(job) is None)
+
+
 def _computes_or_communicates(job: Job) -> bool:
     """Returns True if some time is known as computing or MPI alone."""
     times = rank_time(job)
@@ -74,7 +80,7 @@ def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
             "computing and waiting apart",
             "the log has no processor times (iolens run records them)",
             CAUSES,
-            rank_time(job) is None,
+            _is_waiting_unknown(job),
         ),
         (
             "computing and MPI apart",

@@ -189,6 +189,8 @@ def computation_step(job: Job) -> Step:
     if sum(idle.values()) > share:
         name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
         found.append(found.pop(0))
+        if share == idle[parts.UNKNOWN]:
+            name, found = "4. compute faster, or wait less", [f"{share:.1f} % {parts.UNKNOWN}: computing and waiting"]
     said = ", ".join(found)
     if hot is not None:
         first = hot.iloc[0]

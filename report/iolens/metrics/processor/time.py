@@ -37,6 +37,7 @@ from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.mpi.rank_places import rank_places
 from iolens.metrics.processor.sampled.groups import MPI, OMP, TOOL
 from iolens.metrics.processor.sampled.parts import (
+    ANY_MPI,
     ASLEEP,
     COMPUTE,
     IO,
@@ -68,12 +69,12 @@ _IN_USER_MODE = (*MPI_PARTS, OPENMP, START, PROFILER, *(part for part in IO_PART
 def rank_time(job: Job) -> Records | None:
     """Returns the seconds of each `rank` by PARTS, which add up to the run time.
 
-    None for a log that has neither processor times nor timed MPI calls nor samples by the wall clock: it cannot tell
+    None for a log that has neither processor times nor times of MPI calls nor samples by the wall clock: it cannot tell
     computing from waiting.
     """
     ranks, use = max(1, job.nprocs), core_use(job)
     rows = sample_rows(job) if is_sampled(job) else None
-    if is_traced(job) or (rows is None and use is not None):
+    if is_traced(job) or (rows is None and (use is not None or summed_mpi(job) is not None)):
         found = _from_calls(job, use)
     elif rows is not None:
         return _from_samples(_of_busiest_threads(rows), np.full(ranks, job.run_time), use)
@@ -89,6 +90,15 @@ def is_traced(job: Job) -> bool:
 
 
 @once_per_job
+def summed_mpi(job: Job) -> Records | None:
+    """Returns the rows of Darshan's module APMPI, with the `time` of each `rank` in all MPI calls but those of MPI-IO,
+    if MPI was timed by that module alone.
+    """
+    rows = job.records.get("APMPI")
+    return None if is_traced(job) or rows is None or not (rows["time"] > 0).any() else rows
+
+
+@once_per_job
 def has_timed_barriers(job: Job) -> bool:
     """Returns True if the run timed a barrier before its collectives (`iolens run --mpi-sync`)."""
     mpi = mpi_rows(job)
@@ -97,7 +107,8 @@ def has_timed_barriers(job: Job) -> bool:
 
 def _has_untraced_mpi(job: Job, use: CoreUse | None) -> bool:
     """Returns True if the program may have spent time in MPI calls that nobody timed."""
-    return not is_traced(job) and (job.nprocs > 1 or (use is not None and bool((use.init > 0).any())))
+    is_timed = is_traced(job) or summed_mpi(job) is not None
+    return not is_timed and (job.nprocs > 1 or (use is not None and bool((use.init > 0).any())))
 
 
 def _from_calls(job: Job, use: CoreUse | None) -> Parts:
@@ -106,11 +117,13 @@ def _from_calls(job: Job, use: CoreUse | None) -> Parts:
     found = {part: np.zeros(ranks) for part in PARTS}
     found.update(_called_io(rank_io(job), ranks))
     found[OPENMP] = _sampled_openmp(job, ranks)
-    mpi, places = mpi_rows(job), rank_places(job)
+    mpi, places, summed = mpi_rows(job), rank_places(job), summed_mpi(job)
     if mpi is not None:
         found.update(_called_mpi(mpi, ranks))
     elif use is not None:
         found[START] = np.nan_to_num(use.init)
+    if summed is not None:
+        found[ANY_MPI], found[SYNC] = (by_rank(summed, column, ranks) for column in ("time", "sync_time"))
     if mpi is not None and places is not None and "begin_time" in places:
         found[PROFILER] = by_rank(places, "begin_time", ranks)
     late = np.zeros(ranks) if use is None else np.nan_to_num(np.maximum(run_time - use.recorded, 0.0))

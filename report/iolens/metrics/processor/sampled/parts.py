@@ -28,6 +28,9 @@ POINT, COLLECTIVE, SYNC, OTHER = (
     "MPI synchronisation",
     "MPI one-sided and other",
 )
+ANY_MPI = "MPI"
+"""MPI calls of all kinds together, of which a log has only the sum (Darshan's module APMPI)."""
+
 IO = {POSIX: "I/O in POSIX", STDIO: "I/O in STDIO", MPIIO: "I/O in MPI-IO", "DFS": "I/O in DFS", "DAOS": "I/O in DAOS"}
 """The part for each layer of I/O; the layers do not overlap."""
 
@@ -36,7 +39,7 @@ START = "start and end"
 
 PROFILER = "the profiler"
 
-MPI_PARTS = (POINT, COLLECTIVE, SYNC, OTHER)
+MPI_PARTS = (POINT, COLLECTIVE, SYNC, OTHER, ANY_MPI)
 IO_PARTS = tuple(IO.values())
 OUTSIDE = (COMPUTE, UNTRACED, OPENMP, RUNNABLE, ASLEEP, OFF_CORE, UNKNOWN)
 PARTS = (*OUTSIDE, *MPI_PARTS, *IO_PARTS, START, PROFILER)

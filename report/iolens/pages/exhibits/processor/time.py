@@ -8,6 +8,7 @@ from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.processor import steps, threads, time
 from iolens.metrics.processor.sampled import inclusive, parts, profile_time, samples
+from iolens.metrics.processor.usage import core_use
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
@@ -50,6 +51,8 @@ def time_note(job: Job) -> str:
     ]
     if samples.is_sampled(job) and not time.is_traced(job):
         said = ["From samples: shares of each rank's busiest thread, as parts of the run time."]
+    elif time.summed_mpi(job) is not None and core_use(job) is None:
+        said = ["I/O: the time in the records of files."]
     if time.has_timed_barriers(job):
         said.append("MPI synchronisation: with the timed barriers before collectives.")
     said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
@@ -63,6 +66,7 @@ _MEANINGS = {
     parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
     parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
     parts.POINT: "MPI point-to-point: with waits for requests.",
+    parts.ANY_MPI: "MPI: calls of all kinds but those of MPI-IO, as Darshan's module APMPI timed them.",
     parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
     parts.UNKNOWN: "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core.",
     parts.START: "Start and end: MPI_Init and MPI_Finalize.",
