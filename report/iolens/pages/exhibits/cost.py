@@ -86,6 +86,18 @@ IO_COST: Exhibit[Job] = Exhibit(
     draw=_cost_figure,
 )
 
+
+def _average_note(job: Job) -> str:
+    """Returns what the rows hold, and why their seconds may exceed the run time."""
+    said = (
+        "At the lowest layers. Shared: files that all ranks opened and the profiler merged into one record. Metadata "
+        "moves no bytes."
+    )
+    spent = float(cost.average_io(job)["seconds"].sum())
+    overlapped = " Calls overlapped, or waited for another process: their times exceed the run time."
+    return said + (overlapped if spent > _MORE * job.run_time else "")
+
+
 AVERAGE_IO: Exhibit[Job] = Exhibit(
     name="average_io",
     title="Average I/O of a process",
@@ -97,6 +109,5 @@ AVERAGE_IO: Exhibit[Job] = Exhibit(
         Column("seconds", "seconds", words.seconds),
         Column("transferred", "bytes", words.size),
     ],
-    note="At the lowest layers. Shared: files that all ranks opened and the profiler merged into one record. "
-    "Metadata moves no bytes.",
+    note=_average_note,
 )

@@ -40,8 +40,8 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
     each = -(-job.nprocs // len(written))
     row = "each rank" if each == 1 else f"{each} neighbouring ranks"
     caption = (
-        f"Bytes of {row} in bins of {words.duration(width)}; blank: none; above: all ranks. "
-        "Look for ranks that move more than others, and for pauses." + _clock_words(job)
+        f"Bytes of {row} in bins of {words.duration(width)}; a bin without bytes is blank. Above: the sum over all "
+        "ranks. Look for ranks that move more than others, and for pauses." + _clock_words(job)
     )
     if not timespans.has_heatmap(job, module):
         caption += " From traced calls (DXT); the bytes of a call are spread evenly over its time."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -92,12 +93,17 @@ class _Code(Preformatted):  # type: ignore[misc]
             super().draw()
 
 
+_BEFORE_UNIT, _UNBROKEN = re.compile(r"(?<=\d) (?=%|(?:[KMGT]i)?B\b|[mµ]?s\b|min\b)"), "\u00a0"
+"""Matches the space between a number and its unit, and the space that is put there, at which no line is broken."""
+
+
 def _paragraph(text: str, style: str) -> Flowable:
     """Returns one paragraph."""
     look = _STYLES[style]
     font(look["fontName"])
     kind = _Code if style == "code" else _Words
-    return kind(text if style == "code" else escape(text, quote=False), ParagraphStyle(style, **look))
+    words = text if style == "code" else escape(_BEFORE_UNIT.sub(_UNBROKEN, text), quote=False)
+    return kind(words, ParagraphStyle(style, **look))
 
 
 class Heading(_Words):
