@@ -7,19 +7,36 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
+from iolens.log import Job
+from iolens.pages.job.time_bar import time_bar
+
+UNCERTAIN = ("not attributed", "not on a core", "in OpenMP's library")
+"""Parts to which other parts may point when calls and waiting explain less of the time."""
+
+
+def largest(sizes: Mapping[str, float]) -> str:
+    """Returns the name of the largest part that is certain."""
+    return max((name for name in sizes if name not in UNCERTAIN), key=lambda name: sizes[name])
+
+
+def largest_of_bar(job: Job) -> str:
+    """Returns the name of the widest part of the first page's bar."""
+    (bar,) = time_bar(job)
+    return largest({bars.get_label(): bars.patches[0].get_width() for bars in bar.figure.axes[0].containers})
 
 
 def assert_outputs_name(log: Path, headlines: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Asserts that one of these headlines, the same in all, stands in terminal, JSON, HTML and PDF; returns what `show`
-    printed. The PDF is left out where pdftotext is missing.
+    """Asserts that one of these headlines, the same in all, stands in terminal, line, JSON, HTML and PDF; returns what
+    `show` printed. The PDF is left out where pdftotext is missing.
     """
     capsys.readouterr()
     said = {}
-    for words in ("show", "advise", "show --json", "advise --json"):
+    for words in ("show", "show --line", "advise", "show --json", "advise --json"):
         assert main([*words.split(), str(log)]) == 0
         said[words] = capsys.readouterr().out
     shown = said["show"]

@@ -22,8 +22,7 @@ from iolens.metrics.processor.ask import Ask, conditions
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.largest import CROWDED, largest_part
 from iolens.metrics.processor.sampled.samples import profile
-from iolens.pages.job.time_bar import time_bar
-from named_run import assert_outputs_name
+from named_run import assert_outputs_name, largest, largest_of_bar
 from patience import PATIENCE
 
 SECONDS = 1.0
@@ -91,19 +90,10 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "Four gauges" not in shown
     assert shown.index("Parts of the time") < shown.index("Step by step") < len(shown)
     assert "Transferred, and how fast" not in shown.partition("Step by step")[0]
-    (bar,) = time_bar(read_log(log))
-    axes = bar.figure.axes[0]
-    widths = {bars.get_label(): bars.patches[0].get_width() for bars in axes.containers}
     rows = steps.steps(read_log(log)).rows("step", "evidence")
     evidence = next(evidence for step, evidence in rows if step.startswith("4. "))
     shares = {name: float(share) for share, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
-    for named in (widths, shares):
-        known = {name: size for name, size in named.items() if name not in UNCERTAIN}
-        assert max(known, key=lambda name: known[name]) == part
-
-
-UNCERTAIN = ("not attributed", "not on a core", "in OpenMP's library")
-"""Kinds to which the parts may point when calls and waiting explain less of the time."""
+    assert largest_of_bar(read_log(log)) == largest(shares) == part
 
 
 @contextmanager
