@@ -224,3 +224,14 @@ def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
     assert "communication" not in bar.caption
     assert steps.computation_step(made).evidence == "37.9 % not attributed: computing and waiting"
     assert any("processor times" in doubt for doubt in diagnosis(made).doubts)
+
+
+def test_mpi_calls_inside_mpiio_are_no_time_of_their_own() -> None:
+    """The module APMPI counted the calls by which MPI-IO exchanges data, too: both fill the run by themselves."""
+    made = read_log(LOGS / "e3sm_io_heatmap_only.darshan")
+    mpiio = made.frames["MPI-IO"].filter(regex="F_(READ|WRITE|META)_TIME").sum(axis=1).sum() / made.nprocs
+    summed = made.frames["APMPI"]["time"].mean()
+    assert summed + mpiio > 1.5 * made.run_time
+    seconds = dict(time.time_parts(made).rows("part", "seconds"))
+    assert seconds["I/O in MPI-IO"] + seconds["I/O in POSIX"] == pytest.approx(mpiio, rel=0.05)
+    assert 0 < seconds[parts.ANY_MPI] < 0.1 * made.run_time < 0.5 * summed

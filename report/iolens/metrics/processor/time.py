@@ -35,7 +35,7 @@ from iolens.metrics.processor.imbalance import load_balance
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.mpi.rank_places import rank_places
-from iolens.metrics.processor.sampled.groups import MPI, OMP, TOOL
+from iolens.metrics.processor.sampled.groups import MPI, MPIIO, OMP, TOOL
 from iolens.metrics.processor.sampled.parts import (
     ANY_MPI,
     ASLEEP,
@@ -90,12 +90,19 @@ def is_traced(job: Job) -> bool:
 
 
 @once_per_job
-def summed_mpi(job: Job) -> Records | None:
-    """Returns the rows of Darshan's module APMPI, with the `time` of each `rank` in all MPI calls but those of MPI-IO,
-    if MPI was timed by that module alone.
+def summed_mpi(job: Job) -> np.ndarray | None:
+    """Returns the seconds of each rank in MPI calls of all kinds together, if MPI was timed by Darshan's module APMPI
+    alone.
+
+    An MPI-IO library calls MPI itself, and APMPI counts these calls, too: only the time counts that MPI-IO's calls have
+    no room for. None if there is no such time.
     """
-    rows = job.records.get("APMPI")
-    return None if is_traced(job) or rows is None or not (rows["time"] > 0).any() else rows
+    rows, ranks = job.records.get("APMPI"), max(1, job.nprocs)
+    if is_traced(job) or rows is None:
+        return None
+    inside = _called_io(rank_io(job), ranks).get(IO[MPIIO], np.zeros(ranks))
+    outside = np.maximum(by_rank(rows, "time", ranks) - inside, 0.0)
+    return outside if outside.any() else None
 
 
 @once_per_job
@@ -123,7 +130,7 @@ def _from_calls(job: Job, use: CoreUse | None) -> Parts:
     elif use is not None:
         found[START] = np.nan_to_num(use.init)
     if summed is not None:
-        found[ANY_MPI], found[SYNC] = (by_rank(summed, column, ranks) for column in ("time", "sync_time"))
+        found[ANY_MPI] = summed
     if mpi is not None and places is not None and "begin_time" in places:
         found[PROFILER] = by_rank(places, "begin_time", ranks)
     late = np.zeros(ranks) if use is None else np.nan_to_num(np.maximum(run_time - use.recorded, 0.0))

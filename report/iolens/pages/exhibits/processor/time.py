@@ -66,7 +66,7 @@ _MEANINGS = {
     parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
     parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
     parts.POINT: "MPI point-to-point: with waits for requests.",
-    parts.ANY_MPI: "MPI: calls of all kinds but those of MPI-IO, as Darshan's module APMPI timed them.",
+    parts.ANY_MPI: "MPI: calls of all kinds, as Darshan's module APMPI timed them, less those that may lie in MPI-IO.",
     parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
     parts.UNKNOWN: "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core.",
     parts.START: "Start and end: MPI_Init and MPI_Finalize.",
