@@ -92,7 +92,7 @@ def _recorded(rows: list[tuple[str, str, float]]) -> list[tuple[str, float, str]
 def _about_parts(job: Job) -> str:
     """Returns the caption for parts that were measured."""
     mean = f"Mean of {words.plural(job.nprocs, 'rank')}. " if job.nprocs > 1 else ""
-    return f"{mean}“Computing, MPI and I/O” says what each part holds and how ranks differ."
+    return f"{mean}“Computing, MPI and I/O” says what each part holds and how ranks differ.{_about_shares(job)}"
 
 
 def _about_io(job: Job) -> str:
@@ -104,6 +104,9 @@ def _about_io(job: Job) -> str:
         much = f"Mean of {words.plural(job.nprocs, 'rank')}: {words.duration(mean)} in I/O"
         said.insert(0, f"{much}, on the slowest rank up to {words.duration(slowest)}." if differs else f"{much}.")
     said.append("Not recorded: computing, communication and waiting outside I/O.")
-    if job.coarse:
-        said.append(f"Shares are of {job.run_time:.0f} s, which is the most that the run can have taken.")
-    return " ".join(said)
+    return " ".join(said) + _about_shares(job)
+
+
+def _about_shares(job: Job) -> str:
+    """Returns what the shares refer to, for a log whose run time is known to the second only; else ""."""
+    return f" Shares are of {job.run_time:.0f} s, which is the most that the run can have taken." if job.coarse else ""
