@@ -131,7 +131,8 @@ void posix_on_dup(const struct call *c, int copy, int fd)
     struct open_file *open = fds_find(fd);
     if (copy < 0 || !iolens_owns_memory())
         return;
-    rings_on_dup(copy, fd);
+    if (rings_used())
+        rings_on_dup(copy, fd);
     if (!open)
         connections_on_copy(fd, copy);
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
@@ -285,7 +286,8 @@ void posix_before_close(struct call *c, int fd)
     struct open_file *open = fds_find(fd);
     if (!open) {
         connections_before_close(fd);
-        rings_leave(fd);
+        if (rings_used())
+            rings_leave(fd);
     }
     if (!open || !iolens_owns_memory())
         return;

@@ -15,11 +15,11 @@ enum {
 }; /* Two rings whose descriptors differ by a multiple of this number share a place. */
 
 static _Atomic(struct ring *) iolens_rings[RINGS_MOST] LARGE_ROOM;
-static atomic_bool iolens_rings_used; /* False: the program made no ring, and the places are not touched. */
+atomic_bool iolens_rings_used;
 
 static struct ring *ring_at(unsigned fd)
 {
-    return iolens_rings_used ? atomic_load(&iolens_rings[fd % RINGS_MOST]) : NULL;
+    return rings_used() ? atomic_load(&iolens_rings[fd % RINGS_MOST]) : NULL;
 }
 
 static struct ring *find(int fd)

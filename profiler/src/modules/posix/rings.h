@@ -6,10 +6,17 @@
 #ifndef IOLENS_RINGS_H
 #define IOLENS_RINGS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ring_layout.h"
+
+extern atomic_bool iolens_rings_used;
+
+/* Returns false if the program has made no ring: then the places of rings are not touched, and the functions
+ * below that end one need not be called. */
+static inline bool rings_used(void) { return atomic_load_explicit(&iolens_rings_used, memory_order_relaxed); }
 
 /* Follows a ring that io_uring_setup made, or that liburing has prepared. Counts a ring that cannot be
  * followed. */
