@@ -262,6 +262,46 @@ def test_an_unchanged_python_program_gets_the_settings(tmp_path: Path) -> None:
     assert settings_of(tmp_path, "/a.h5")["chunk_cache"] == ("33554432", "33554432")
 
 
+PARALLEL = """
+import sys, h5py, numpy
+from mpi4py import MPI
+rank, ranks, each = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size, 3001
+with h5py.File(sys.argv[1] + "/ranks.h5", "w", driver="mpio", comm=MPI.COMM_WORLD) as file:
+    for name in "xyz":
+        made = file.create_dataset(name, (ranks * each,), "f8")
+        with made.collective:
+            made[rank * each : (rank + 1) * each] = numpy.full(each, rank, "f8")
+    places = [file[name].id.get_offset() for name in "xyz"]
+with h5py.File(sys.argv[1] + "/ranks.h5", "r", driver="mpio", comm=MPI.COMM_WORLD) as file:
+    assert file["z"][:].sum() == each * sum(range(ranks))
+if rank == 0:
+    print(*places)
+"""
+
+
+def parallel_python() -> str:
+    """Returns a Python whose h5py was built with MPI; skips the test if there is none."""
+    script = "import h5py, mpi4py.MPI; assert h5py.get_config().mpi"
+    for python in (sys.executable, "/usr/bin/python3"):
+        environment = {**os.environ, **mpi.environment(FLAVOUR, 64, "romio321")}
+        command = [mpi.find_launcher(FLAVOUR), "-np", "1", python, "-c", script]
+        if subprocess.run(command, env=environment, capture_output=True, check=False, timeout=PATIENCE).returncode == 0:
+            return python
+    pytest.skip("no h5py that was built with MPI (Debian: python3-h5py-mpi, python3-mpi4py)")
+
+
+def test_four_ranks_of_an_unchanged_python_program_get_the_settings(tmp_path: Path) -> None:
+    words = (parallel_python(), "-c", PARALLEL, tmp_path)
+    before = profiled(tmp_path, 4, *words).split()
+    assert any(int(place) % 2**16 for place in before)
+    given = "*.h5:alignment=65536:threshold=1000:coll_metadata=1:meta_block=131072"
+    places = [int(place) for place in profiled(tmp_path, 4, *words, IOLENS_HDF5=given).split()]
+    assert [place % 2**16 for place in places] == [0, 0, 0]
+    assert listed_addresses(tmp_path / "ranks.h5") == dict(zip(("/x", "/y", "/z"), places, strict=True))
+    expected = {"alignment": "65536", "threshold": "1000", "coll_metadata": "1", "meta_block": "131072"}
+    assert settings_of(tmp_path, "/ranks.h5") == {key: (value, value) for key, value in expected.items()}
+
+
 def test_a_close_is_counted_by_the_library_of_its_caller(tmp_path: Path) -> None:
     source = ROOT / "tests/c/hdf5_two_libraries.c"
     plugins = [tmp_path / f"{name}.so" for name in ("serial", "openmpi")]
