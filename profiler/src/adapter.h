@@ -123,7 +123,7 @@ enum iolens_link_kind {
 };
 
 /* Special values of `peer` and `tag`; all other values are ranks of MPI_COMM_WORLD and the program's tags. */
-enum { IOLENS_NO_PEER = -1, IOLENS_ANY = -2, IOLENS_CANCELLED = -3 };
+enum { IOLENS_NO_PEER = -1, IOLENS_ANY = -2, IOLENS_CANCELLED = -3, IOLENS_NOBODY = -4 };
 
 /* One message or collective call. The report uses it to match the calls of several ranks with one another. */
 struct iolens_link {

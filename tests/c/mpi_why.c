@@ -25,16 +25,29 @@ static void ring(MPI_Comm comm)
 
 static void persistent(MPI_Comm comm)
 {
-    MPI_Request requests[2];
+    enum { REQUESTS = 5 };
+    MPI_Request requests[REQUESTS];
     MPI_Recv_init(into, 4, MPI_CHAR, (rank + ranks - 1) % ranks, 3, comm, &requests[0]);
     MPI_Send_init(big, 4, MPI_CHAR, (rank + 1) % ranks, 3, comm, &requests[1]);
+    MPI_Recv_init(into + 8, 4, MPI_CHAR, MPI_ANY_SOURCE, 4, comm, &requests[2]);
+    MPI_Ssend_init(big, 4, MPI_CHAR, (rank + 1) % ranks, 4, comm, &requests[3]);
+    MPI_Recv_init(into + 16, 4, MPI_CHAR, MPI_PROC_NULL, 3, comm, &requests[4]);
     for (int i = 0; i < ROUNDS; i++) {
-        MPI_Startall(2, requests);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Startall(REQUESTS, requests);
+        MPI_Waitall(REQUESTS, requests, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < REQUESTS; i++)
+        MPI_Request_free(&requests[i]);
+    messages += 2 * ROUNDS * ranks;
+#if MPI_VERSION >= 4
+    MPI_Barrier_init(comm, MPI_INFO_NULL, &requests[0]);
+    for (int i = 0; i < ROUNDS; i++) {
+        MPI_Start(&requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&requests[0]);
-    MPI_Request_free(&requests[1]);
-    messages += ROUNDS * ranks;
+    collectives += ROUNDS;
+#endif
 }
 
 /* Rank 0 receives the messages of all others in the order of arrival, after a probe. */

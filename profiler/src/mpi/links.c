@@ -23,7 +23,7 @@ static int peer_of(const struct comm *comm, int peer)
 
 int link_peer(const struct comm *comm, int peer)
 {
-    return peer == MPI_PROC_NULL ? MPI_PROC_NULL : peer_of(comm, peer);
+    return peer == MPI_PROC_NULL ? IOLENS_NOBODY : peer_of(comm, peer);
 }
 
 int link_tag(int tag) { return tag == MPI_ANY_TAG ? IOLENS_ANY : tag; }
@@ -121,7 +121,7 @@ int64_t link_started(struct traced *c, const struct request *request)
         [REQUEST_FILE] = IOLENS_LINK_NONE,
     };
     enum iolens_link_kind kind = kinds[request->kind];
-    if (!wanted() || kind == IOLENS_LINK_NONE || request->peer == MPI_PROC_NULL)
+    if (!wanted() || kind == IOLENS_LINK_NONE || request->peer == IOLENS_NOBODY)
         return -1;
     return keep(c, &(struct iolens_link){.kind = kind,
                                          .communicator = request->communicator,

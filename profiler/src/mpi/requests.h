@@ -28,7 +28,7 @@ struct request {
     bool active;   /* True for a persistent request that was started. */
     bool may_be_cancelled;
     struct comm *comm; /* Communicator of a receive; holds a reference. */
-    int peer; /* For persistent requests and exchanges: a rank of MPI_COMM_WORLD; MPI_PROC_NULL if none. */
+    int peer; /* For persistent requests and exchanges: a rank of MPI_COMM_WORLD, or IOLENS_NOBODY. */
     int64_t sent, received; /* For persistent requests and exchanges: bytes of each start. */
     struct iolens_mpiio_file *file;
     int64_t number; /* Number of the event that posted the request (IOLENS_MPI_WHY); -1: none. */

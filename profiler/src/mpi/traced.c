@@ -144,7 +144,7 @@ void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int tag
                       MPI_Request request)
 {
     const struct comm *comm = dest == MPI_PROC_NULL ? NULL : comm_of(handle);
-    int peer = dest == MPI_PROC_NULL ? MPI_PROC_NULL : comm ? comm_world_rank(comm, dest) : -1;
+    int peer = dest == MPI_PROC_NULL ? IOLENS_NOBODY : comm ? comm_world_rank(comm, dest) : -1;
     requests_put(request, (struct request){.kind = REQUEST_PERSISTENT_SEND,
                                            .posted = c->t1,
                                            .peer = peer,
@@ -171,7 +171,7 @@ void traced_start(struct traced *c, MPI_Request handle)
     struct request request;
     if (!requests_find(handle, INFINITY, &request))
         return;
-    if (request.kind == REQUEST_PERSISTENT_SEND && request.peer != MPI_PROC_NULL)
+    if (request.kind == REQUEST_PERSISTENT_SEND && request.peer != IOLENS_NOBODY)
         iolens_mpi_sent(request.peer, request.sent);
     else if (request.kind == REQUEST_PERSISTENT_COLLECTIVE)
         iolens_mpi_volume(request.sent, request.received);
@@ -189,7 +189,7 @@ void traced_start_all(struct traced *c, int number, const MPI_Request *requests)
 static void put_agreed(enum request_kind kind, const struct traced *c, MPI_Comm handle, int source,
                        int64_t bytes, MPI_Request request)
 {
-    int peer = source == MPI_PROC_NULL ? MPI_PROC_NULL : -1;
+    int peer = source == MPI_PROC_NULL ? IOLENS_NOBODY : -1;
     const struct comm *comm = source < 0 ? NULL : comm_of(handle);
     if (comm)
         peer = comm_world_rank(comm, source);
@@ -237,7 +237,7 @@ static void complete(struct traced *c, MPI_Request handle, const struct request 
     if (receives && !cancelled)
         count_message(request->comm, status);
     link_completed(c, request, receives ? status : NULL, cancelled);
-    if (agreed && request->peer != MPI_PROC_NULL)
+    if (agreed && request->peer != IOLENS_NOBODY)
         iolens_mpi_received(request->peer, request->received);
     c->transfers += kind == REQUEST_FILE;
     c->others += kind != REQUEST_FILE;
