@@ -51,6 +51,11 @@ def test_a_call_without_partner_widens_the_interval() -> None:
     assert limits(job) == ["In MPI_Barrier a rank spent up to 4.1 s, and the events do not tell what it waited for."]
 
 
+def test_calls_without_partner_that_take_no_time_are_not_named() -> None:
+    lines = [Line().add("all", "MPI_Barrier", 1.0, 1.0 + 50e-6, size=2).together("MPI_Barrier", 2, 3, 2) for _ in "ab"]
+    assert limits(job_with(*lines)) == []
+
+
 def test_joined_calls_leave_an_interval_of_the_replays_error() -> None:
     lines = [Line().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
     assert interval(job_with(*lines)) == (4.0, 4.0, 4.0)

@@ -36,6 +36,10 @@ _LEAST = 0.01
 """Minimum share of the run time for which the reason for a saving is named."""
 
 
+_LEAST_UNKNOWN = 100e-6
+"""Minimum time in seconds, in calls without a known partner, that is named: the shortest wait that is certain."""
+
+
 @dataclass(frozen=True)
 class Why:
     """All results from the events of a job; `until`: the second at which the events end, if that is before the end of
@@ -265,7 +269,7 @@ def limits(job: Job) -> list[str]:
             f"The events of all ranks end with the collective call at {seconds_text(found.until)}; nothing behind it "
             f"is analysed ({reason})."
         )
-    if found.unknown.in_calls > 0:
+    if found.unknown.in_calls >= _LEAST_UNKNOWN:
         some = ", ".join(found.unknown.functions[:3])
         said.append(
             f"In {some}{' and others' if len(found.unknown.functions) > 3 else ''} a rank spent up to "
