@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens import __version__
-from iolens.cli.described import Command, Option, commands
+from iolens.cli.described import DescribedCommand, Option, commands
 
 ENVIRONMENT = "profiler/manual/environment.md lists the variables that the profiler reads."
 STATUS = "0 if the command did what was asked, 1 if it failed, 2 for wrong usage, 128 + n if signal n ended it."
@@ -35,7 +35,7 @@ def pages(date: str) -> dict[str, str]:
     return {"iolens.1": overview(known, date)} | {f"iolens-{each.name}.1": page(each, date) for each in known}
 
 
-def overview(known: Sequence[Command], date: str) -> str:
+def overview(known: Sequence[DescribedCommand], date: str) -> str:
     """Returns the page of `iolens`."""
     lines = [*head("iolens", "see where a parallel program's I/O time goes, and what would fix it", date)]
     lines += [".SH SYNOPSIS", ".B iolens", r".I COMMAND \&...", ".SH COMMANDS"]
@@ -44,7 +44,7 @@ def overview(known: Sequence[Command], date: str) -> str:
     return "\n".join([*lines, *foot(STATUS), ""])
 
 
-def page(command: Command, date: str) -> str:
+def page(command: DescribedCommand, date: str) -> str:
     """Returns the page of a command."""
     lines = [*head(f"iolens-{command.name}", command.about, date), ".SH SYNOPSIS", escaped(command.usage)]
     lines += [".SH DESCRIPTION", escaped(sentence(command.description))]

@@ -28,7 +28,7 @@ BLOCK = re.compile(r"(?:^<!--([^>]*)-->\n)?^```(sh|python)\n(.*?)^```$", re.MULT
 
 
 @dataclass(frozen=True)
-class Row:
+class CommandRow:
     """Commands of documents (both patterns) with the test that runs them, `long`, or nothing, and a reason."""
 
     document: str
@@ -42,7 +42,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Command:
+class DocumentedCommand:
     """A command with all its lines; `kept` says why walk.py does not run it (empty: it does)."""
 
     text: str
@@ -55,35 +55,35 @@ class Block:
     """Commands that stand together in a document."""
 
     language: str
-    commands: tuple[Command, ...]
+    commands: tuple[DocumentedCommand, ...]
 
 
-def rows() -> list[Row]:
+def rows() -> list[CommandRow]:
     """Reads the table of commands that other tests run, or that no test runs."""
     with TABLE.open(encoding="utf-8", newline="") as file:
-        return [Row(**row) for row in csv.DictReader(file)]
+        return [CommandRow(**row) for row in csv.DictReader(file)]
 
 
-def blocks(text: str, document: Path, table: list[Row]) -> list[Block]:
+def blocks(text: str, document: Path, table: list[CommandRow]) -> list[Block]:
     """Returns the blocks of a document in order."""
     found = []
     for comment, language, lines in BLOCK.findall(text):
         mark = COMMENT.match(f"<!--{comment}-->")
         parts = joined(lines) if language == "sh" else [lines]
         if mark:
-            every = tuple(Command(part, mark[2], mark[1] == LONG) for part in parts)
+            every = tuple(DocumentedCommand(part, mark[2], mark[1] == LONG) for part in parts)
         else:
             every = tuple(looked_up(part, document, table) for part in parts)
         found.append(Block(language, every))
     return found
 
 
-def looked_up(command: str, document: Path, table: list[Row]) -> Command:
+def looked_up(command: str, document: Path, table: list[CommandRow]) -> DocumentedCommand:
     """Returns a command with the entry of the first row that is about it."""
     row = next((row for row in table if row.fits(document, command.partition("\n")[0])), None)
     if row is None:
-        return Command(command)
-    return Command(
+        return DocumentedCommand(command)
+    return DocumentedCommand(
         command, f"{row.run_by}: {row.why}" if row.why and row.run_by else row.run_by or row.why, row.run_by == LONG
     )
 
@@ -93,7 +93,7 @@ def joined(lines: str) -> list[str]:
     return [part for part in re.findall(r"(?:.*\\\n)*.*\n", lines) if part.strip()]
 
 
-def commands_of(document: Path, table: list[Row]) -> list[Command]:
+def commands_of(document: Path, table: list[CommandRow]) -> list[DocumentedCommand]:
     """Returns all commands of a document."""
     text = (ROOT / document).read_text(encoding="utf-8")
     return [command for block in blocks(text, document, table) for command in block.commands]

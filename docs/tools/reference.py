@@ -12,7 +12,7 @@ from inspect import getdoc, isfunction, unwrap
 from typing import Any
 
 from counters import meaning
-from iolens.cli.described import Command, Option, commands
+from iolens.cli.described import DescribedCommand, Option, commands
 from iolens.lab.sweep.define.schema import schema
 from iolens.log.format.layouts import MODULES
 from iolens.pages.exhibit import Column, Exhibit, definition
@@ -88,7 +88,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     return ["", *("| " + " | ".join(line) + " |" for line in lines), ""]
 
 
-def command_index(known: Sequence[Command]) -> str:
+def command_index(known: Sequence[DescribedCommand]) -> str:
     """Returns the commands by purpose."""
     about = {command.name: command.about for command in known}
     sorted_in = {name for _, _, names in KINDS for name in names}
@@ -103,7 +103,7 @@ def command_index(known: Sequence[Command]) -> str:
     return "\n".join([*lines, "", "## Exit status", "", status, ""])
 
 
-def command_page(command: Command) -> str:
+def command_page(command: DescribedCommand) -> str:
     """Returns the page of a command: its usage, options and notes."""
     lines = [f"# iolens {command.name}", "", f"{command.about[0].upper()}{command.about[1:]}."]
     lines += ["", "```text", command.usage, "```", *options(command.options)]

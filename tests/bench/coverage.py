@@ -103,7 +103,7 @@ POWER = ((1.3, "equal", 18, 3), (1.1, "drift, scatter of 2 %", 18, 5), (1.1, "dr
 
 
 @dataclass(frozen=True)
-class Row:
+class CoverageRow:
     """Shares of simulated sweeps in which a statement holds; the median width of a ratio's interval, as a factor."""
 
     together: float
@@ -121,7 +121,9 @@ def shuffled(random: np.random.Generator, points: int, repetitions: int) -> np.n
     return np.asarray(places + points * np.arange(repetitions))
 
 
-def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float = 1.0, blocked: bool = True) -> Row:
+def simulated(
+    kind: str, points: int, repetitions: int, sweeps: int, best: float = 1.0, blocked: bool = True
+) -> CoverageRow:
     """Returns the shares over some sweeps whose points are equal except for one that is `best` times as fast."""
     random = np.random.default_rng(zlib.crc32(f"{kind} {points} {repetitions} {best} {blocked}".encode()))
     truth = np.zeros(points)
@@ -137,7 +139,7 @@ def simulated(kind: str, points: int, repetitions: int, sweeps: int, best: float
         row[2] = effect_holds(found, truth)
         row[3] = int(np.argmax(found.logs)) == 1 and ratios[1].low > 1
         widths.append(ratios[1].high / ratios[1].value)
-    return Row(*map(float, held.mean(0)), float(np.median(widths)))
+    return CoverageRow(*map(float, held.mean(0)), float(np.median(widths)))
 
 
 def effect_holds(found: Design, truth: np.ndarray) -> bool:

@@ -28,10 +28,10 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.predict.model import read_model
-from iolens.lab.predict.predict import Times, recorded_times, replay
+from iolens.lab.predict.predict import PredictedTimes, recorded_times, replay
 from iolens.lab.predict.recorded import Recorded, read_recorded
 from iolens.lab.predict.replay import exchange_bandwidth
-from iolens.lab.predict.settings import Settings
+from iolens.lab.predict.settings import ChangedSettings
 from iolens.lab.storage.emulated import forget_job, make_mount, set_stripes
 from iolens.lab.storage.layout import Layout
 from iolens.log import read_log
@@ -84,23 +84,25 @@ class Matrix:
     name: str
     program: str
     arguments: tuple[str, ...]
-    settings: tuple[Settings, ...]
+    settings: tuple[ChangedSettings, ...]
     driver: str
     ranks: int = 4
     hints: dict[str, str] = field(default_factory=dict)
     directory: str = "--directory"
 
 
-def grid(stripes: tuple[int, ...], aggregators: tuple[int, ...], buffers: tuple[int, ...]) -> tuple[Settings, ...]:
+def grid(
+    stripes: tuple[int, ...], aggregators: tuple[int, ...], buffers: tuple[int, ...]
+) -> tuple[ChangedSettings, ...]:
     """Returns all combinations of the values; the one in the middle of each list comes first."""
-    every = [Settings(s, STRIPE, a, b) for s in stripes for a in aggregators for b in buffers]
-    middle = Settings(stripes[len(stripes) // 2], STRIPE, aggregators[len(aggregators) // 2], buffers[-1])
+    every = [ChangedSettings(s, STRIPE, a, b) for s in stripes for a in aggregators for b in buffers]
+    middle = ChangedSettings(stripes[len(stripes) // 2], STRIPE, aggregators[len(aggregators) // 2], buffers[-1])
     return (middle, *(one for one in every if one != middle))
 
 
-def stripes(*counts: int) -> tuple[Settings, ...]:
+def stripes(*counts: int) -> tuple[ChangedSettings, ...]:
     """Returns settings that differ in the stripe count, the traced one first, and one setting with larger stripes."""
-    return (*(Settings(count, STRIPE) for count in counts), Settings(counts[0], 4 * STRIPE))
+    return (*(ChangedSettings(count, STRIPE) for count in counts), ChangedSettings(counts[0], 4 * STRIPE))
 
 
 def matrices() -> Iterator[Matrix]:
@@ -131,7 +133,7 @@ def matrices() -> Iterator[Matrix]:
             )
 
 
-def words_of(matrix: Matrix, settings: Settings, folder: Path) -> list[str]:
+def words_of(matrix: Matrix, settings: ChangedSettings, folder: Path) -> list[str]:
     """Returns the command line of a run."""
     hints = dict(matrix.hints)
     if settings.aggregators:
@@ -149,7 +151,7 @@ def words_of(matrix: Matrix, settings: Settings, folder: Path) -> list[str]:
     return [*words, *(word for key, value in hints.items() for word in ("--hint", f"{key}={value}"))]
 
 
-def run(matrix: Matrix, settings: Settings, mount: Path, output: Path) -> Recorded | None:
+def run(matrix: Matrix, settings: ChangedSettings, mount: Path, output: Path) -> Recorded | None:
     """Performs one run. Returns None if the run failed, or if the machine was slower than the emulated storage."""
     folder = mount / "data"
     shutil.rmtree(folder, ignore_errors=True)
@@ -175,7 +177,9 @@ def run(matrix: Matrix, settings: Settings, mount: Path, output: Path) -> Record
         return None
 
 
-def measure(matrix: Matrix, settings: Settings, mount: Path, out: Path, repeat: int, most: int) -> list[Recorded]:
+def measure(
+    matrix: Matrix, settings: ChangedSettings, mount: Path, out: Path, repeat: int, most: int
+) -> list[Recorded]:
     """Returns the valid runs, ordered by their I/O times."""
     found: list[Recorded] = []
     output = out / matrix.driver / matrix.name.replace(" ", "_") / "-".join(map(str, settings.changed.values()))
@@ -196,7 +200,7 @@ def spread(times: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Row:
+class PredictionRow:
     """One setting with its measured time and interval, and the predicted time and its range over orders of ranks, all
     in seconds. Shares: the error, the distance of the prediction from the measured interval, and that interval's width.
     """
@@ -217,10 +221,12 @@ class Row:
     noise: float
 
 
-def row_of(matrix: Matrix, settings: Settings, times: Sequence[float], predicted: Times) -> Row:
+def row_of(
+    matrix: Matrix, settings: ChangedSettings, times: Sequence[float], predicted: PredictedTimes
+) -> PredictionRow:
     """Returns the result for a setting that was both run and predicted."""
     usual, low, high = statistics.median(times), min(times), max(times)
-    return Row(
+    return PredictionRow(
         matrix.name,
         matrix.driver,
         " ".join(f"{key}={value}" for key, value in settings.changed.items()),
@@ -238,7 +244,7 @@ def row_of(matrix: Matrix, settings: Settings, times: Sequence[float], predicted
     )
 
 
-def rows_of(matrix: Matrix, mount: Path, out: Path, repeat: int, most: int) -> Iterator[Row]:
+def rows_of(matrix: Matrix, mount: Path, out: Path, repeat: int, most: int) -> Iterator[PredictionRow]:
     """Runs all settings of a matrix and predicts them from the trace of the first one."""
     model = read_model(mount.parent / "model.yaml")
     traced: Recorded | None = None
@@ -259,7 +265,7 @@ def rows_of(matrix: Matrix, mount: Path, out: Path, repeat: int, most: int) -> I
         yield row
 
 
-def told(row: Row) -> str:
+def told(row: PredictionRow) -> str:
     """Returns a row of results as a line of text."""
     return (
         f"{row.driver:8}{row.matrix:25}{row.settings + ' (traced)' * row.traced:69} {row.runs} runs "
@@ -268,7 +274,7 @@ def told(row: Row) -> str:
     )
 
 
-def summary(found: Mapping[tuple[str, str], Sequence[Row]]) -> list[str]:
+def summary(found: Mapping[tuple[str, str], Sequence[PredictionRow]]) -> list[str]:
     """Returns the errors by matrix and driver over the held-out settings, the errors over all of them, and the settings
     that miss the goal.
     """
@@ -305,7 +311,7 @@ def main() -> int:
     mount = make_mount(place / "mount", place / "model.yaml")
     print(RULES.format(repeat=args.repeat, most=args.most, apart=APART), flush=True)
     began = time.monotonic()
-    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    found: dict[tuple[str, str], list[PredictionRow]] = defaultdict(list)
     for matrix in matrices():
         if (args.matrix and not any(map(matrix.name.startswith, args.matrix))) or args.driver not in (
             None,
@@ -317,7 +323,7 @@ def main() -> int:
     shutil.rmtree(place, ignore_errors=True)
     with (args.out / "errors.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(Row.__annotations__)
+        writer.writerow(PredictionRow.__annotations__)
         writer.writerows([vars(row).values() for rows in found.values() for row in rows])
     print("\n" + "\n".join(summary(found)))
     print(f"took {(time.monotonic() - began) / 60:.1f} min")

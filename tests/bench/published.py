@@ -50,7 +50,7 @@ ARCHER2 = CLIENT | {"targets": 12, "ost_mb_per_s": 1000, "link_mb_per_s": 25000}
 
 
 @dataclass(frozen=True)
-class Case:
+class PublishedRatio:
     """A published ratio of two rates, or its range, and the function that returns the model's."""
 
     name: str
@@ -129,98 +129,106 @@ def cori(nodes: int) -> tuple[float, float]:
 
 
 CASES = (
-    Case(
+    PublishedRatio(
         "T1 Hexagon, one writer",
         "36 stripes : 4",
         0,
         1,
         lambda: private(HEXAGON, 1, 1024, 36) / private(HEXAGON, 1, 1024, 4),
     ),
-    Case(
+    PublishedRatio(
         "T2 Pawsey, one thread",
         "8 stripes of 1 GiB : 1",
         0.93,
         0.96,
         lambda: private(PAWSEY, 1, 8192, 8, GIB) / private(PAWSEY, 1, 8192, 1, GIB),
     ),
-    Case(
+    PublishedRatio(
         "T3 one node, one writer",
         "2 stripes : 1",
         0.995,
         0.995,
         lambda: shared(H5PY, 1, 1024, 2) / shared(H5PY, 1, 1024, 1),
     ),
-    Case(
+    PublishedRatio(
         "T3 one node, 2 writers",
         "2 stripes : 1 writer, 1 stripe",
         1.35,
         1.35,
         lambda: shared(H5PY, 2, 512, 2) / shared(H5PY, 1, 1024, 1),
     ),
-    Case(
+    PublishedRatio(
         "T3 one node, 32 writers",
         "32 stripes : 1 writer, 1 stripe",
         0.94,
         0.94,
         lambda: shared(H5PY, 32, 64, 32) / shared(H5PY, 1, 1024, 1),
     ),
-    Case(
+    PublishedRatio(
         "T3 one node, 32 writers",
         "own files : one writer",
         9,
         9,
         lambda: private(H5PY, 32, 64) / shared(H5PY, 1, 1024, 1),
     ),
-    Case(
+    PublishedRatio(
         "T4 Gerty, 8 nodes",
         "not aligned : aligned, 1 stripe",
         0.51,
         0.51,
         lambda: shared(GERTY, 128, 64, 1, MIB, 2048) / shared(GERTY, 128, 64, 1),
     ),
-    Case(
+    PublishedRatio(
         "T4 Gerty, 8 nodes",
         "not aligned : aligned, 4 stripes",
         0.59,
         0.59,
         lambda: shared(GERTY, 128, 64, 4, MIB, 2048) / shared(GERTY, 128, 64, 4),
     ),
-    Case("T4 Gerty, aligned", "4 stripes : 1", 2.0, 2.0, lambda: shared(GERTY, 128, 64, 4) / shared(GERTY, 128, 64, 1)),
-    Case("T5 Blue Waters, collective", "16 stripes : 1", 4.3, 4.3, lambda: gathered(16) / gathered(1)),
-    Case("T5 Blue Waters, collective", "32 stripes : 1", 16, 16, lambda: gathered(32) / gathered(1)),
-    Case("T5 Blue Waters, independent", "16 stripes : 1", 4.1, 4.1, lambda: scattered(16) / scattered(1)),
-    Case("T5 Blue Waters, 16 stripes", "collective : independent", 145, 145, lambda: gathered(16) / scattered(16)),
-    Case(
+    PublishedRatio(
+        "T4 Gerty, aligned", "4 stripes : 1", 2.0, 2.0, lambda: shared(GERTY, 128, 64, 4) / shared(GERTY, 128, 64, 1)
+    ),
+    PublishedRatio("T5 Blue Waters, collective", "16 stripes : 1", 4.3, 4.3, lambda: gathered(16) / gathered(1)),
+    PublishedRatio("T5 Blue Waters, collective", "32 stripes : 1", 16, 16, lambda: gathered(32) / gathered(1)),
+    PublishedRatio("T5 Blue Waters, independent", "16 stripes : 1", 4.1, 4.1, lambda: scattered(16) / scattered(1)),
+    PublishedRatio(
+        "T5 Blue Waters, 16 stripes", "collective : independent", 145, 145, lambda: gathered(16) / scattered(16)
+    ),
+    PublishedRatio(
         "T6 Dell, 24 stripes", "24 writers : 1", 6.5, 6.5, lambda: shared(DELL, 24, 64, 24) / shared(DELL, 1, 1024, 24)
     ),
-    Case(
+    PublishedRatio(
         "T6 Dell, 24 stripes", "240 writers : 24", 1, 1, lambda: shared(DELL, 240, 16, 24) / shared(DELL, 24, 160, 24)
     ),
-    Case("T8 Cori, 32 nodes", "shared on 248 : own files", 0.88, 0.88, lambda: cori(32)[0] / cori(32)[1]),
-    Case("T8 Cori, 256 nodes", "shared on 248 : own files", 0.11, 0.11, lambda: cori(256)[0] / cori(256)[1]),
-    Case(
+    PublishedRatio("T8 Cori, 32 nodes", "shared on 248 : own files", 0.88, 0.88, lambda: cori(32)[0] / cori(32)[1]),
+    PublishedRatio("T8 Cori, 256 nodes", "shared on 248 : own files", 0.11, 0.11, lambda: cori(256)[0] / cori(256)[1]),
+    PublishedRatio(
         "T9 Edison, 86 nodes",
         "shared on 24 : own files",
         0.49,
         0.59,
         lambda: shared(EDISON, 86, 64, 24, 4 * MIB) / private(EDISON, 86, 256),
     ),
-    Case(
+    PublishedRatio(
         "T10 ARCHER2, 16 nodes",
         "own files : shared on 12",
         9,
         15,
         lambda: private(ARCHER2, 16, 512) / shared(ARCHER2, 16, 512, 12),
     ),
-    Case("T11 mdtest, 240 threads", "create, 24 stripes : 1", 0, 1, lambda: requests("c", 24) / requests("c", 1)),
-    Case("T11 mdtest, 1 stripe", "remove : create", 5, 7, lambda: requests("u", 1) / requests("c", 1)),
-    Case("T11 mdtest, 1 stripe", "stat : create", 19, 27, lambda: requests("s", 1) / requests("c", 1)),
-    Case("T12 two aggregators a target", "2 : 1, locks grow", 0.1, 0.6, lambda: strided(2, 0) / strided(1, 0)),
-    Case("T12 two aggregators a target", "2 : 1, lock-ahead", 1, 2, lambda: strided(2, 1) / strided(1, 1)),
+    PublishedRatio(
+        "T11 mdtest, 240 threads", "create, 24 stripes : 1", 0, 1, lambda: requests("c", 24) / requests("c", 1)
+    ),
+    PublishedRatio("T11 mdtest, 1 stripe", "remove : create", 5, 7, lambda: requests("u", 1) / requests("c", 1)),
+    PublishedRatio("T11 mdtest, 1 stripe", "stat : create", 19, 27, lambda: requests("s", 1) / requests("c", 1)),
+    PublishedRatio(
+        "T12 two aggregators a target", "2 : 1, locks grow", 0.1, 0.6, lambda: strided(2, 0) / strided(1, 0)
+    ),
+    PublishedRatio("T12 two aggregators a target", "2 : 1, lock-ahead", 1, 2, lambda: strided(2, 1) / strided(1, 1)),
 )
 
 
-def row_of(case: Case) -> str:
+def row_of(case: PublishedRatio) -> str:
     """Returns a line of the table. A range that begins at 0 has no published number, only a direction."""
     value = case.model()
     only = case.least == 0

@@ -34,7 +34,7 @@ MPI = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding", "unbou
 
 
 @dataclass(frozen=True)
-class Measured:
+class RunMeasures:
     """Results of one run: resident KiB of a rank (median), collective calls, bytes of each region of the log, rows of
     each table.
     """
@@ -51,7 +51,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """The fitted line `begin + slope * ranks`, and the largest relative distance of a measured number from the line."""
 
     begin: float
@@ -63,13 +63,13 @@ class Line:
         return self.begin + self.slope * ranks
 
 
-def fitted(ranks: Sequence[int], values: Sequence[float]) -> Line:
+def fitted(ranks: Sequence[int], values: Sequence[float]) -> FittedLine:
     """Fits a line by least squares of the relative distances, so that small jobs count as much as large ones."""
     weights = 1 / np.maximum(np.asarray(values, dtype=float), 1)
     slope, begin = np.polyfit(ranks, values, 1, w=weights)
-    line = Line(float(begin), float(slope), 0.0)
+    line = FittedLine(float(begin), float(slope), 0.0)
     distances = [abs(line.at(p) - value) / max(value, 1) for p, value in zip(ranks, values, strict=True)]
-    return Line(line.begin, line.slope, max(distances))
+    return FittedLine(line.begin, line.slope, max(distances))
 
 
 def compiled(folder: Path) -> None:
@@ -80,7 +80,7 @@ def compiled(folder: Path) -> None:
     subprocess.run([*counter, "-o", "counter.so", "-ldl"], cwd=folder, check=True)
 
 
-def run(folder: Path, ranks: int, preload: bool, **settings: str) -> Measured:
+def run(folder: Path, ranks: int, preload: bool, **settings: str) -> RunMeasures:
     """Runs a job with this number of ranks; `preload` runs it under the profiler."""
     for log in folder.glob("*.darshan*"):
         log.unlink()
@@ -105,7 +105,7 @@ def run(folder: Path, ranks: int, preload: bool, **settings: str) -> Measured:
     calls = re.search(r"collective calls: (\d+)", done.stdout)
     logs = list(folder.glob("*.darshan"))
     regions, rows = sizes(logs[0]) if logs else ({}, {})
-    return Measured(float(np.median(memory)), int(calls[1]) if calls else 0, regions, rows)
+    return RunMeasures(float(np.median(memory)), int(calls[1]) if calls else 0, regions, rows)
 
 
 def sizes(log: Path) -> tuple[dict[str, int], dict[str, int]]:
@@ -129,7 +129,7 @@ def spool_bytes(folder: Path, **settings: str) -> list[int]:
     return sorted(path.stat().st_blocks * 512 for path in spool.rglob("*.spool"))
 
 
-def show(title: str, ranks: Sequence[int], runs: Mapping[int, Measured], plain: Mapping[int, Measured]) -> None:
+def show(title: str, ranks: Sequence[int], runs: Mapping[int, RunMeasures], plain: Mapping[int, RunMeasures]) -> None:
     """Prints the tables of results for one setting."""
     print(f"\n{title}\n\n| ranks | log, bytes | rows | collective calls | memory added to a rank, KiB |")
     print("|---|---|---|---|---|")
@@ -156,7 +156,7 @@ def show(title: str, ranks: Sequence[int], runs: Mapping[int, Measured], plain: 
     print()
 
 
-def bounded(line: Line, rows: float, ranks: int) -> float:
+def bounded(line: FittedLine, rows: float, ranks: int) -> float:
     """Returns the bytes of a table with this many rows per rank, of which at most MOST_ROWS are kept; 0 if the table
     has no such bound.
     """
@@ -164,7 +164,7 @@ def bounded(line: Line, rows: float, ranks: int) -> float:
     return line.at(int(min(ranks, room)))
 
 
-def row(name: str, line: Line, held: int, measured: int) -> None:
+def row(name: str, line: FittedLine, held: int, measured: int) -> None:
     """Prints a line of results."""
     predicted = line.at(held)
     error = f"{100 * (predicted - measured) / measured:+.1f} %" if measured else "n/a"

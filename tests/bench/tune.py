@@ -28,7 +28,7 @@ from iolens.lab.sweep.plan.prepare import prepare
 from iolens.lab.sweep.read.results import read_run
 from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.tune.search import search_of
-from tune_grids import RUNS, Record, Replay, all_grids, experiment_of, recorded, replay, share_of_best
+from tune_grids import RUNS, Record, SearchResult, all_grids, experiment_of, recorded, replay, share_of_best
 
 SEEDS = 20
 """Number of random searches of each kind on each grid."""
@@ -104,7 +104,7 @@ def typical(found: Record, search: Callable[[int], str]) -> float:
 
 def replay_all(names: list[str], against: bool, take: int) -> None:
     """Prints a line for each grid, then a summary of the grids used in development and of those held out."""
-    done: dict[bool, list[Replay]] = {False: [], True: []}
+    done: dict[bool, list[SearchResult]] = {False: [], True: []}
     rivals: dict[str, list[float]] = {"random": [], "Optuna": []}
     print(f"{'grid':34} runs  of  {'chosen / best':35}" + ("  random  Optuna, as many runs" if against else ""))
     with tempfile.TemporaryDirectory() as folder:

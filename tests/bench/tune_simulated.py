@@ -17,10 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from iolens.lab.io_components import LUSTRE
-from iolens.lab.predict.model import Model, read_model
+from iolens.lab.predict.model import StorageModel, read_model
 from iolens.lab.predict.predict import replay
 from iolens.lab.predict.recorded import Recorded, largest_file, read_recorded
-from iolens.lab.predict.settings import Settings
+from iolens.lab.predict.settings import ChangedSettings
 from iolens.lab.sweep.define.experiment import ROMIO, Experiment
 from iolens.lab.tune.budget import usual_budget
 from iolens.lab.tune.search import Search, search_of
@@ -37,14 +37,14 @@ RANGES = {
 """Smallest and largest value of each parameter of a machine; values between them are drawn log-uniformly."""
 
 
-def machine(seed: int) -> Model:
+def machine(seed: int) -> StorageModel:
     """Returns the machine of this number."""
     drawn, usual = random.Random(seed), read_model()
     values = {name: low * (high / low) ** drawn.random() for name, (low, high) in RANGES.items()}
     return replace(usual, values={**usual.values, **values, "targets": drawn.choice((4, 8, 12))})
 
 
-def experiment_on(model: Model, component: str, ranks: int) -> Experiment:
+def experiment_on(model: StorageModel, component: str, ranks: int) -> Experiment:
     """Returns the matrix of stripes, stripe sizes and aggregators that this machine allows."""
     counts = tuple(count for count in (1, 2, 4, 8, 12) if count <= model.values["targets"])
     matrix = {"stripe_count": counts, "aggregators": (1, 2, 4), "stripe_size": (2**18, 2**20)}
@@ -52,10 +52,12 @@ def experiment_on(model: Model, component: str, ranks: int) -> Experiment:
     return Experiment(**fields, matrix=matrix, io_component=component)  # type: ignore[arg-type]
 
 
-def truth(recorded: Recorded, model: Model, search: Search, driver: str) -> list[float]:
+def truth(recorded: Recorded, model: StorageModel, search: Search, driver: str) -> list[float]:
     """Returns the I/O time in seconds of every setting of a search, as the model replays it."""
     settings = [point.numbers for point in search.points]
-    asked = [Settings(one["stripe_count"], one["stripe_size"], one["aggregators"], None, driver) for one in settings]
+    asked = [
+        ChangedSettings(one["stripe_count"], one["stripe_size"], one["aggregators"], None, driver) for one in settings
+    ]
     return [replay(recorded, model, one, None).io for one in asked]
 
 

@@ -52,7 +52,7 @@ CULPRITS = {
 """Ranks whose planted write is the root cause of the waits, by pattern; no rank if nobody waits for a write."""
 
 
-class Measured(NamedTuple):
+class PlantedRun(NamedTuple):
     """Seconds of a run from the end of MPI_Comm_split, the seconds that storage could save, and the first cause."""
 
     seconds: float
@@ -84,7 +84,7 @@ def compiled(folder: Path) -> Iterator[tuple[str, MpiLibrary, list[str]]]:
     yield "mpi4py", its, [sys.executable, str(ROOT / "tests/bench/why_delays.py")]
 
 
-def measured(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder: Path) -> Measured:
+def measured(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder: Path) -> PlantedRun:
     """Runs a program with planted writes of so many MiB (0: none), and analyses its log."""
     log, _ = recorded(its, command, pattern, mib, folder)
     return _read(log)
@@ -117,7 +117,7 @@ def recorded(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder
     return folder / "log.darshan", done.stdout
 
 
-def _read(log: Path) -> Measured:
+def _read(log: Path) -> PlantedRun:
     job = read_log(log)
     found, answers, causes = why(job), replays(job), waits_by_cause(job)
     assert found is not None
@@ -127,7 +127,7 @@ def _read(log: Path) -> Measured:
     began = float(program.end[program.function == program.functions.index("MPI_Comm_split")].max())
     said = dict(zip(answers["question"], answers["saved"], strict=True)).get(STORAGE, 0.0)
     row = next(causes.rows("rank", "kind", "file"), (-1, "none", ""))
-    return Measured(program.run_time - began, float(said), row[1], "delay." in row[2], int(row[0]))
+    return PlantedRun(program.run_time - began, float(said), row[1], "delay." in row[2], int(row[0]))
 
 
 def main() -> None:

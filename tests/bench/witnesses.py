@@ -153,7 +153,7 @@ def messages_of(rank: int, ranks: int, grid: tuple[int, int]) -> Messages:
     return Messages(calls, {"MPI_Isend": exchanges * planes, "MPI_Sendrecv": advances * passed})
 
 
-class Trial:
+class WitnessTrial:
     """Runs one program several times, each run in a folder of its own."""
 
     def __init__(self, letter: str, ranks: int, out: Path) -> None:
@@ -184,7 +184,7 @@ class Trial:
         print(f"{what:46}{ours:>16,.0f}{theirs:>16,.0f}  {who:18}{'same' if same else 'DIFFERENT'}")
 
 
-def hold_to_arithmetic(trial: Trial, job: Job, dumps: int) -> None:
+def hold_to_arithmetic(trial: WitnessTrial, job: Job, dumps: int) -> None:
     calls = job.private["mpi_calls"].groupby(["rank", "function"])[["calls", "bytes_sent"]].sum()
     points, _ = CLASSES[trial.letter]
     for rank in range(trial.ranks):
@@ -203,7 +203,7 @@ def hold_to_arithmetic(trial: Trial, job: Job, dumps: int) -> None:
         trial.same(f"MPI-IO bytes {done.lower()}", collective[f"MPIIO_BYTES_{done}"], moved, "arithmetic")
 
 
-def hold_to_monitoring(trial: Trial, job: Job) -> None:
+def hold_to_monitoring(trial: WitnessTrial, job: Job) -> None:
     watch = ["--mca", *MONITORING.split()]
     folder = trial.run("monitored", [], watch, "--method", "none")
     seen: Counter[tuple[int, int, str]] = Counter()
@@ -222,7 +222,7 @@ def hold_to_monitoring(trial: Trial, job: Job) -> None:
         )
 
 
-def hold_to_strace(trial: Trial, job: Job) -> None:
+def hold_to_strace(trial: WitnessTrial, job: Job) -> None:
     watch = (
         "exec strace -f -y --seccomp-bpf -qq -e trace=read,write,pread64,pwrite64,readv,writev,preadv,pwritev,openat"
     )
@@ -242,7 +242,7 @@ def hold_to_strace(trial: Trial, job: Job) -> None:
         trial.same(f"POSIX {what.lower()}", posix[f"POSIX_{what}"], seen[what], "strace")
 
 
-def hold_to_mpip(trial: Trial, job: Job, library: str) -> None:
+def hold_to_mpip(trial: WitnessTrial, job: Job, library: str) -> None:
     folder = trial.run("mpip", [], ["env", f"LD_PRELOAD={library}", "MPIP=-k 1"])
     (report,) = folder.glob("*.mpiP")
     calls: Counter[tuple[str, int]] = Counter()
@@ -265,7 +265,7 @@ def hold_to_mpip(trial: Trial, job: Job, library: str) -> None:
             trial.same(f"rank {rank} MPI_{name} bytes", exact, count, "mpiP, 4 digits", within=0.001)
 
 
-def hold_to_darshan(trial: Trial, job: Job, log: Path) -> None:
+def hold_to_darshan(trial: WitnessTrial, job: Job, log: Path) -> None:
     done = subprocess.run([sys.executable, "-c", DARSHAN, str(log)], capture_output=True, text=True, check=True)
     said = json.loads(done.stdout)
     calls = job.private["mpi_calls"].groupby("function")[["calls", "bytes_sent", "bytes_received"]].sum()
@@ -292,7 +292,7 @@ def hold_to_darshan(trial: Trial, job: Job, log: Path) -> None:
             trial.same(name, job.frames[module][name].sum(), theirs, "darshan-parser")
 
 
-def hold_to_book(trial: Trial, job: Job, folder: Path) -> Counter[tuple[int, str]]:
+def hold_to_book(trial: WitnessTrial, job: Job, folder: Path) -> Counter[tuple[int, str]]:
     """Returns the calls of the book."""
     lines = [line.split() for path in sorted(folder.glob("expected.*")) for line in path.read_text().splitlines()]
     wanted = {(kind, int(rank), what): tuple(map(int, counts)) for kind, rank, what, *counts in lines}
@@ -309,7 +309,7 @@ def hold_to_book(trial: Trial, job: Job, folder: Path) -> Counter[tuple[int, str
     return Counter({(rank, what): counts[0] for (kind, rank, what), counts in wanted.items() if kind == "CALL"})
 
 
-def hold_apmpi_to_book(trial: Trial, log: Path, wanted: Counter[tuple[int, str]]) -> None:
+def hold_apmpi_to_book(trial: WitnessTrial, log: Path, wanted: Counter[tuple[int, str]]) -> None:
     done = subprocess.run([sys.executable, "-c", APMPI, str(log)], capture_output=True, text=True, check=True)
     ranks = json.loads(done.stdout)
     for rank, counters in enumerate(ranks):
@@ -321,7 +321,7 @@ def hold_apmpi_to_book(trial: Trial, log: Path, wanted: Counter[tuple[int, str]]
         )
 
 
-def hold_to_foreign_program(trial: Trial, before: Sequence[str]) -> None:
+def hold_to_foreign_program(trial: WitnessTrial, before: Sequence[str]) -> None:
     if not shutil.which("mpifort") or trial.ranks % 2:
         print("the program by mpi_f08 is left out: no mpifort, or ranks odd in number")
         return
@@ -342,7 +342,7 @@ def printed(*words: str) -> str:
     return out.getvalue()
 
 
-def make_everything(trial: Trial, job: Job, log: Path) -> None:
+def make_everything(trial: WitnessTrial, job: Job, log: Path) -> None:
     """Makes every table, report and export of the log, and prints how many rows and files there are."""
     names = [line.split()[0] for line in printed("table", "--list").splitlines()]
     made = [line.split()[0] for line in printed("table", "--list", str(log)).splitlines()]
@@ -376,7 +376,9 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, choices=[4, 9, 16], default=4)
     parser.add_argument("--out", type=Path, help="default: a new folder, which is named")
     asked = parser.parse_args()
-    trial = Trial(asked.letter, asked.ranks, (asked.out or Path(tempfile.mkdtemp(prefix="witnesses-"))).resolve())
+    trial = WitnessTrial(
+        asked.letter, asked.ranks, (asked.out or Path(tempfile.mkdtemp(prefix="witnesses-"))).resolve()
+    )
     before = [str(SCRIPTS / "iolens"), "run", "--trace", "mpi,io", "--sample", "--timeline", "300000", "--"]
     folder = trial.run("recorded", before, [])
     (log,) = folder.glob("*.darshan")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from kind import Kind
+from kind import ProgramKind
 from kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +47,7 @@ WAYS = (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramResults:
     """The results of a program: exit code, output, and the files in its folder with their contents."""
 
     code: int
@@ -55,7 +55,7 @@ class Outcome:
     stderr: bytes
     files: tuple[tuple[str, str], ...]
 
-    def difference(self, other: Outcome) -> str:
+    def difference(self, other: ProgramResults) -> str:
         """Returns the names of the parts that differ, separated by commas; empty if none does."""
         parts = ("code", "stdout", "stderr", "files")
         return ",".join(part for part in parts if getattr(self, part) != getattr(other, part))
@@ -87,7 +87,7 @@ def _ended(command: Sequence[str], folder: Path, environment: Mapping[str, str])
     return process.returncode, stdout, stderr
 
 
-def outcome(kind: Kind, environment: Mapping[str, str], scratch: Path) -> Outcome:
+def outcome(kind: ProgramKind, environment: Mapping[str, str], scratch: Path) -> ProgramResults:
     """Runs the program in an empty folder. All runs use a folder of one name, which programs may print."""
     surroundings = {**os.environ, **environment, "PROGRAM": _built(kind.source, scratch)}
     with tempfile.TemporaryDirectory(dir=scratch) as parent:
@@ -100,7 +100,7 @@ def outcome(kind: Kind, environment: Mapping[str, str], scratch: Path) -> Outcom
         # Compiled files are left out, because two runs of a compiler may give different bytes.
         names = [path for path in names if path.name not in ("program", "p", "s")]
         files = tuple((str(path.relative_to(folder)), _digest(path)) for path in names)
-    return Outcome(code, stdout, stderr, files)
+    return ProgramResults(code, stdout, stderr, files)
 
 
 def profiled(way: Way, logs: Path, adapter: str = "") -> dict[str, str]:
@@ -111,7 +111,9 @@ def profiled(way: Way, logs: Path, adapter: str = "") -> dict[str, str]:
     return {"LD_PRELOAD": preload, "IOLENS_LOGPATH": str(logs), "IOLENS_SPOOL": str(logs), **dict(way.settings)}
 
 
-def differences(kinds: Sequence[Kind], ways: Sequence[Way], scratch: Path) -> Iterator[tuple[Kind, list[str]]]:
+def differences(
+    kinds: Sequence[ProgramKind], ways: Sequence[Way], scratch: Path
+) -> Iterator[tuple[ProgramKind, list[str]]]:
     """Yields each kind with the differences in each way, or with the reason why it did not run."""
     logs = scratch / "logs"
     logs.mkdir(exist_ok=True)

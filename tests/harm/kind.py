@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Kind:
+class ProgramKind:
     """A program that is run with and without the profiler. It is skipped if one of its `tools` is missing."""
 
     name: str
@@ -28,20 +28,22 @@ class Kind:
         return ", ".join(tools + headers)
 
 
-def python(name: str, code: str) -> Kind:
+def python(name: str, code: str) -> ProgramKind:
     """Returns a program in Python."""
-    return Kind(f"python: {name}", f"python3 -c '{code}'", ("python3",))
+    return ProgramKind(f"python: {name}", f"python3 -c '{code}'", ("python3",))
 
 
-def compiled(name: str, compiler: str, file: str, code: str, options: str = "", headers: tuple[str, ...] = ()) -> Kind:
+def compiled(
+    name: str, compiler: str, file: str, code: str, options: str = "", headers: tuple[str, ...] = ()
+) -> ProgramKind:
     """Returns a program that is compiled and run in one command; the compiler runs under the profiler, too."""
     command = f"cat >{file} <<'END'\n{code}\nEND\n{compiler} -o program {file} {options} && ./program"
-    return Kind(name, command, (compiler.split()[0],), headers=headers)
+    return ProgramKind(name, command, (compiler.split()[0],), headers=headers)
 
 
-def parts(source: str, names: str, ends: str = "; echo $?") -> tuple[Kind, ...]:
+def parts(source: str, names: str, ends: str = "; echo $?") -> tuple[ProgramKind, ...]:
     """Returns the programs of one file of tests/c; the first argument chooses one of them."""
     return tuple(
-        Kind(f"{source.removeprefix('harm_')}: {name}", f"$PROGRAM {name}{ends}", ("gcc",), source)
+        ProgramKind(f"{source.removeprefix('harm_')}: {name}", f"$PROGRAM {name}{ends}", ("gcc",), source)
         for name in names.split()
     )

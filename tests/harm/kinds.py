@@ -4,52 +4,58 @@ time.
 
 from __future__ import annotations
 
-from kind import Kind, compiled, parts, python
+from kind import ProgramKind, compiled, parts, python
 from languages import LANGUAGES
 from tools import TOOLS
 
 SCRIPTS = (
-    Kind("exit code", "echo out; echo err >&2; exit 7"),
-    Kind("killed by a signal", "sh -c 'echo before; kill -TERM $$'; echo $?"),
-    Kind("pipes", "seq 1000 | sort -rn | head -3 | tr '\\n' ' '"),
-    Kind("redirections", "seq 100 >a; sort -n <a >b 2>c; cmp a b && cat b | wc -l"),
-    Kind("closed streams", "(echo hidden) >&- 2>/dev/null; (cat <&-) 2>/dev/null; echo end"),
-    Kind("full device", "(echo lost >/dev/full) 2>/dev/null; echo $?"),
-    Kind("background jobs", 'for i in 1 2 3; do sh -c "echo $i >f$i" & done; wait; cat f1 f2 f3'),
-    Kind("traps", "trap 'echo trapped' USR1; kill -USR1 $$; echo end"),
-    Kind(
+    ProgramKind("exit code", "echo out; echo err >&2; exit 7"),
+    ProgramKind("killed by a signal", "sh -c 'echo before; kill -TERM $$'; echo $?"),
+    ProgramKind("pipes", "seq 1000 | sort -rn | head -3 | tr '\\n' ' '"),
+    ProgramKind("redirections", "seq 100 >a; sort -n <a >b 2>c; cmp a b && cat b | wc -l"),
+    ProgramKind("closed streams", "(echo hidden) >&- 2>/dev/null; (cat <&-) 2>/dev/null; echo end"),
+    ProgramKind("full device", "(echo lost >/dev/full) 2>/dev/null; echo $?"),
+    ProgramKind("background jobs", 'for i in 1 2 3; do sh -c "echo $i >f$i" & done; wait; cat f1 f2 f3'),
+    ProgramKind("traps", "trap 'echo trapped' USR1; kill -USR1 $$; echo end"),
+    ProgramKind(
         "bash",
         "f() { local x=$1; ((x > 0)) && { echo $x; f $((x - 1)); }; }; f 5; echo ${BASH_VERSION:+bash}",
         ("bash",),
     ),
-    Kind("perl", 'perl -e \'open F, ">f"; print F $_ for 1..100; close F; print -s "f", "\\n"; exit 4\'', ("perl",)),
-    Kind(
+    ProgramKind(
+        "perl", 'perl -e \'open F, ">f"; print F $_ for 1..100; close F; print -s "f", "\\n"; exit 4\'', ("perl",)
+    ),
+    ProgramKind(
         "perl forks",
         "perl -e 'for (1..3) { unless (fork) { exit $_ } } 1 while wait > 0; print \"done\\n\"'",
         ("perl",),
     ),
-    Kind("awk", "seq 1000 | awk '{ s += $1 } END { print s > \"sum\" }'; cat sum", ("awk",)),
-    Kind("sed in place", "seq 9 >f; sed -i s/5/five/ f; cat f", ("sed",)),
-    Kind(
+    ProgramKind("awk", "seq 1000 | awk '{ s += $1 } END { print s > \"sum\" }'; cat sum", ("awk",)),
+    ProgramKind("sed in place", "seq 9 >f; sed -i s/5/five/ f; cat f", ("sed",)),
+    ProgramKind(
         "find and xargs", "mkdir -p d/e; touch d/a d/e/b; find d -type f | sort | xargs -n1 basename", ("find", "xargs")
     ),
-    Kind("dd", "dd if=/dev/zero of=f bs=4k count=100 status=none; sha256sum <f", ("dd", "sha256sum")),
-    Kind("cp, mv, ln, rm", "echo x >a; cp a b; ln -s b c; mv a d; cat c d; rm b; ls", ("cp", "ln")),
-    Kind("tar", "mkdir d; seq 99 >d/f; tar -cf t.tar d; rm -r d; tar -xf t.tar; cat d/f | tail -1; rm t.tar", ("tar",)),
-    Kind("gzip", "seq 9999 | gzip -n >f.gz; gzip -dc f.gz | tail -1", ("gzip",)),
-    Kind("xz threads", "seq 99999 | xz -T2 >f.xz; xz -dc f.xz | tail -1; rm f.xz", ("xz",)),
-    Kind("make", "printf 'all: a b\\na b:\\n\\techo $@ >$@\\n' >Makefile; make -s -j2; cat a b", ("make",)),
-    Kind(
+    ProgramKind("dd", "dd if=/dev/zero of=f bs=4k count=100 status=none; sha256sum <f", ("dd", "sha256sum")),
+    ProgramKind("cp, mv, ln, rm", "echo x >a; cp a b; ln -s b c; mv a d; cat c d; rm b; ls", ("cp", "ln")),
+    ProgramKind(
+        "tar", "mkdir d; seq 99 >d/f; tar -cf t.tar d; rm -r d; tar -xf t.tar; cat d/f | tail -1; rm t.tar", ("tar",)
+    ),
+    ProgramKind("gzip", "seq 9999 | gzip -n >f.gz; gzip -dc f.gz | tail -1", ("gzip",)),
+    ProgramKind("xz threads", "seq 99999 | xz -T2 >f.xz; xz -dc f.xz | tail -1; rm f.xz", ("xz",)),
+    ProgramKind("make", "printf 'all: a b\\na b:\\n\\techo $@ >$@\\n' >Makefile; make -s -j2; cat a b", ("make",)),
+    ProgramKind(
         "git",
         "git init -q r; cd r; echo x >f; git add f; git ls-files --stage; git status --short; rm -rf .git",
         ("git",),
     ),
-    Kind("timeout", "timeout 0.2 sleep 9; echo $?", ("timeout",)),
-    Kind("env and nice", "env X=1 nice -n 1 sh -c 'echo $X'", ("nice",)),
-    Kind("vfork of a shell", "sh -c 'exec sh -c \"echo replaced; exit 9\"'; echo $?"),
-    Kind("chroot refused", "chroot /nowhere true 2>/dev/null; echo $?", ("chroot",)),
-    Kind("static program", "printf 'int main(void){return 6;}' >s.c; gcc -static -o s s.c && ./s; echo $?", ("gcc",)),
-    Kind("strace", "strace -o /dev/null sh -c 'echo traced; exit 3'; echo $?", ("strace",)),
+    ProgramKind("timeout", "timeout 0.2 sleep 9; echo $?", ("timeout",)),
+    ProgramKind("env and nice", "env X=1 nice -n 1 sh -c 'echo $X'", ("nice",)),
+    ProgramKind("vfork of a shell", "sh -c 'exec sh -c \"echo replaced; exit 9\"'; echo $?"),
+    ProgramKind("chroot refused", "chroot /nowhere true 2>/dev/null; echo $?", ("chroot",)),
+    ProgramKind(
+        "static program", "printf 'int main(void){return 6;}' >s.c; gcc -static -o s s.c && ./s; echo $?", ("gcc",)
+    ),
+    ProgramKind("strace", "strace -o /dev/null sh -c 'echo traced; exit 3'; echo $?", ("strace",)),
 )
 
 INTERPRETED = (
@@ -104,7 +110,9 @@ INTERPRETED = (
     ),
     python("uncaught error", "raise SystemExit(5)"),
     python("ctypes", "import ctypes; print(ctypes.CDLL(None).abs(-4))"),
-    Kind("node", 'node -e \'require("fs").writeFileSync("f", "x"); console.log(1); process.exitCode = 3\'', ("node",)),
+    ProgramKind(
+        "node", 'node -e \'require("fs").writeFileSync("f", "x"); console.log(1); process.exitCode = 3\'', ("node",)
+    ),
 )
 
 COMPILED = (
@@ -153,17 +161,17 @@ COMPILED = (
         "fn main(){let h:Vec<_>=(0..4).map(|i|std::thread::spawn(move||i*i)).collect();"
         'let s:i32=h.into_iter().map(|x|x.join().unwrap()).sum();std::fs::write("f","x").unwrap();println!("{}",s);}',
     ),
-    Kind(
+    ProgramKind(
         "go",
         'cat >p.go <<\'END\'\npackage main\nimport "C"\nimport "fmt"\nfunc main() { c := make(chan int)\n'
         "for i := 0; i < 9; i++ { go func(i int) { c <- i }(i) }\ns := 0\nfor i := 0; i < 9; i++ { s += <-c }\n"
         "fmt.Println(s) }\nEND\nGO111MODULE=off LD_PRELOAD= go build -o p p.go && ./p; rm -f p",
         ("go",),
     ),
-    Kind("stacks of 4 KiB", "$PROGRAM contexts", source="sampling_stacks"),
-    Kind("alternate stacks", "$PROGRAM own", source="sampling_stacks"),
-    Kind("stack overflow handled", "$PROGRAM overflow", source="sampling_stacks"),
-    Kind("every traced group", "$PROGRAM; echo $?", source="traced_pairs"),
+    ProgramKind("stacks of 4 KiB", "$PROGRAM contexts", source="sampling_stacks"),
+    ProgramKind("alternate stacks", "$PROGRAM own", source="sampling_stacks"),
+    ProgramKind("stack overflow handled", "$PROGRAM overflow", source="sampling_stacks"),
+    ProgramKind("every traced group", "$PROGRAM; echo $?", source="traced_pairs"),
 )
 
 SINGLE = (
@@ -211,7 +219,9 @@ SINGLE = (
     ),
     # The profiler's counters hold descriptors from 512 on, which these two programs can see.
     *(
-        Kind(f"descriptors: {name}", f"unset IOLENS_HWPC; $PROGRAM {name}; echo $?", ("gcc",), "harm_descriptors")
+        ProgramKind(
+            f"descriptors: {name}", f"unset IOLENS_HWPC; $PROGRAM {name}; echo $?", ("gcc",), "harm_descriptors"
+        )
         for name in ("close_each", "listed")
     ),
     # The threads have written another number of bytes in each run when the program ends, so no file is compared.

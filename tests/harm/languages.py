@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kind import Kind, compiled
+from kind import ProgramKind, compiled
 
 JAVA = """import java.nio.file.*; import java.util.stream.*;
 public class Main { public static void main(String[] a) throws Exception {
@@ -64,32 +64,32 @@ R = (
 )
 
 LANGUAGES = (
-    Kind("java", f"cat >Main.java <<'END'\n{JAVA}\nEND\njava -XX:-UsePerfData Main.java; echo $?", ("javac",)),
-    Kind("erlang", f"HOME=. erl -noshell -eval '{ERLANG}'; echo $?", ("erl",)),
-    Kind("node: workers", f"cat >p.js <<'END'\n{NODE}\nEND\nnode p.js | sort; echo $?", ("node",)),
-    Kind("ruby", f"ruby -e '{RUBY}'; echo $?", ("ruby",)),
-    Kind("php", f"php -r '{PHP}'; echo $?", ("php",)),
-    Kind("lua", f"lua5.4 -e '{LUA}'; echo $?", ("lua5.4",)),
-    Kind(
+    ProgramKind("java", f"cat >Main.java <<'END'\n{JAVA}\nEND\njava -XX:-UsePerfData Main.java; echo $?", ("javac",)),
+    ProgramKind("erlang", f"HOME=. erl -noshell -eval '{ERLANG}'; echo $?", ("erl",)),
+    ProgramKind("node: workers", f"cat >p.js <<'END'\n{NODE}\nEND\nnode p.js | sort; echo $?", ("node",)),
+    ProgramKind("ruby", f"ruby -e '{RUBY}'; echo $?", ("ruby",)),
+    ProgramKind("php", f"php -r '{PHP}'; echo $?", ("php",)),
+    ProgramKind("lua", f"lua5.4 -e '{LUA}'; echo $?", ("lua5.4",)),
+    ProgramKind(
         "tcl",
         "echo 'set f [open f w]; puts $f x; close $f; puts [exec echo shell]; exit 3' | tclsh; echo $?",
         ("tclsh",),
     ),
-    Kind("r", f"Rscript -e '{R}'; echo $?", ("Rscript",)),
-    Kind(
+    ProgramKind("r", f"Rscript -e '{R}'; echo $?", ("Rscript",)),
+    ProgramKind(
         "guile",
         'HOME=. guile -q -c \'(use-modules (ice-9 threads)) (call-with-output-file "f" (lambda (p) (write 5 p))) '
         "(display (apply + (par-map * (iota 99) (iota 99)))) (newline) (exit 4)'; echo $?",
         ("guile",),
     ),
-    Kind(
+    ProgramKind(
         "ocaml",
         'echo \'let () = let f = open_out "f" in output_string f "x"; close_out f; '
         "print_int (List.fold_left (+) 0 (List.init 999 Fun.id)); exit 3' >p.ml; ocamlopt -o program p.ml; ./program; "
         "echo $?; rm -f p.o p.cm*",
         ("ocamlopt",),
     ),
-    Kind(
+    ProgramKind(
         "pascal",
         "printf 'var f: text; i: integer; begin assign(f, %s); rewrite(f); for i := 1 to 99 do writeln(f, i); "
         "close(f); writeln(i); halt(3) end.' \"'f'\" >p.pas; fpc -v0 -oprogram p.pas >/dev/null 2>&1; ./program; "
@@ -114,7 +114,7 @@ LANGUAGES = (
     ),
     compiled("boost.context", "g++", "p.cc", COROUTINES, "-lboost_context", ("boost/context/fiber.hpp",)),
     compiled("openmp", "gcc", "p.c", OPENMP, "-fopenmp"),
-    Kind(
+    ProgramKind(
         "go: without cgo",
         'cat >p.go <<\'END\'\npackage main\nimport ("fmt"; "os"; "os/exec")\nfunc main() {\n'
         'os.WriteFile("f", []byte("x"), 0600)\nout, _ := exec.Command("echo", "child").Output()\n'
@@ -129,14 +129,14 @@ LANGUAGES = (
         '#include <stdio.h>\nint main(void) { FILE *f = fopen("f", "w"); '
         'fputs("x", f); fclose(f); puts("musl"); return 5; }',
     ),
-    Kind(
+    ProgramKind(
         "sbcl",
         'sbcl --noinform --no-userinit --eval \'(progn (with-open-file (f "f" :direction :output) (write 5 '
         ":stream f)) (print (reduce (function +) (loop repeat 5 collect (length (make-array 99999))))) (gc) "
         "(exit :code 3))'; echo $?",
         ("sbcl",),
     ),
-    Kind(
+    ProgramKind(
         "prolog",
         "swipl -f none -g 'numlist(1, 99, L), sum_list(L, S), print(S), nl, tell(f), print(S), told, halt(3)'; echo $?",
         ("swipl",),

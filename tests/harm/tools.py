@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kind import Kind, compiled
+from kind import ProgramKind, compiled
 
 LMDB = """#include <lmdb.h>
 #include <stdio.h>
@@ -43,13 +43,13 @@ UNPRIVILEGED = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 WRITES = 'int main(void){FILE*f=fopen("f","w");fputs("x",f);fclose(f);puts("out");return 3;}'
 
 
-def _fio(engine: str) -> Kind:
+def _fio(engine: str) -> ProgramKind:
     options = "--name=a --size=512k --bs=4k --rw=randrw --verify=crc32c --filename=f --thread --iodepth=4 --output=o"
-    return Kind(f"fio: {engine}", f"fio {options} --ioengine={engine}; echo $?; rm -f f o *.state", ("fio",))
+    return ProgramKind(f"fio: {engine}", f"fio {options} --ioengine={engine}; echo $?; rm -f f o *.state", ("fio",))
 
 
-def _stress(name: str, operations: int) -> Kind:
-    return Kind(
+def _stress(name: str, operations: int) -> ProgramKind:
+    return ProgramKind(
         f"stress-ng: {name}",
         f"stress-ng -q --{name} 1 --{name}-ops {operations} --mmap-bytes 1m; echo $?",
         ("stress-ng",),
@@ -57,72 +57,78 @@ def _stress(name: str, operations: int) -> Kind:
 
 
 TOOLS = (
-    Kind(
+    ProgramKind(
         "gdb",
         f"echo '#include <stdio.h>\n{WRITES}' >p.c; gcc -g -o p p.c; gdb -q -nx -batch -ex 'break main' -ex run "
         "-ex next -ex 'info threads' -ex continue ./p 2>&1 | grep -c 'main\\|exited with code 03'; cat f",
         ("gdb", "gcc"),
     ),
-    Kind(
+    ProgramKind(
         "strace of threads",
         "strace -f -qq -o /dev/null sh -c 'seq 99 | sort -n | tail -1; exit 3'; echo $?",
         ("strace",),
     ),
-    Kind("ltrace", "ltrace -o /dev/null sh -c 'echo traced; exit 3'; echo $?", ("ltrace",)),
-    Kind(
+    ProgramKind("ltrace", "ltrace -o /dev/null sh -c 'echo traced; exit 3'; echo $?", ("ltrace",)),
+    ProgramKind(
         "audited",
         f"cat >a.c <<'END'\n{AUDIT}\nEND\ngcc -shared -fPIC -o a.so a.c; LD_AUDIT=./a.so sh -c "
         "'echo x >f; seq 9 | tail -1; exit 3'; echo $?; rm -f a.so",
         ("gcc",),
     ),
-    Kind("setuid", f"{UNPRIVILEGED} umount --version; {UNPRIVILEGED} umount /nowhere 2>&1; echo $?", ("setpriv",)),
-    Kind(
+    ProgramKind(
+        "setuid", f"{UNPRIVILEGED} umount --version; {UNPRIVILEGED} umount /nowhere 2>&1; echo $?", ("setpriv",)
+    ),
+    ProgramKind(
         "capabilities of a file",
         f"cp /bin/cat c; setcap cap_net_raw+ep c; echo x >f; chmod 755 . c; {UNPRIVILEGED} ./c f; echo $?; rm -f c",
         ("setpriv", "setcap"),
     ),
-    Kind("capabilities dropped", "chmod 777 .; capsh --drop=all -- -c 'echo x >f; cat f; exit 4'; echo $?", ("capsh",)),
-    Kind("unshare", "unshare -m -p -f --mount-proc sh -c 'echo $$; echo x >f; exit 3'; echo $?", ("unshare",)),
-    Kind(
+    ProgramKind(
+        "capabilities dropped", "chmod 777 .; capsh --drop=all -- -c 'echo x >f; cat f; exit 4'; echo $?", ("capsh",)
+    ),
+    ProgramKind("unshare", "unshare -m -p -f --mount-proc sh -c 'echo $$; echo x >f; exit 3'; echo $?", ("unshare",)),
+    ProgramKind(
         "user namespace",
         "unshare -U -r -m sh -c 'id -u; mkdir m; mount -t tmpfs n m && echo x >m/f; ls m'; echo $?",
         ("unshare",),
     ),
-    Kind(
+    ProgramKind(
         "busybox",
         'busybox sh -c \'for i in 1 2 3; do echo $i; done | busybox awk "{ s += \\$1 } END { print s }"; '
         "busybox seq 99 >f; busybox sed -i s/5/five/ f; exit 3'; echo $?",
         ("busybox",),
     ),
-    Kind(
+    ProgramKind(
         "dash",
         "dash -c 'exec 3>f; echo x >&3; exec 3>&-; (cat f; exit 3) & wait $!; echo $?; read x <f; echo $x'",
         ("dash",),
     ),
-    Kind(
+    ProgramKind(
         "mawk",
         'seq 99 | mawk \'{ print > ("f" $1 % 3) } END { close("f0"); "echo sub" | getline x; print x }\'',
         ("mawk",),
     ),
-    Kind(
+    ProgramKind(
         "gawk",
         'seq 99 | gawk \'{ print |& "sort -r" } END { close("sort -r", "to"); "sort -r" |& getline x; print x }\'',
         ("gawk",),
     ),
-    Kind("xargs in parallel", "seq 20 | xargs -P4 -I{} sh -c 'echo {} >f{}'; cat f* | sort -n | tail -1", ("xargs",)),
-    Kind(
+    ProgramKind(
+        "xargs in parallel", "seq 20 | xargs -P4 -I{} sh -c 'echo {} >f{}'; cat f* | sort -n | tail -1", ("xargs",)
+    ),
+    ProgramKind(
         "find -exec",
         "mkdir -p a/b/c; touch a/1 a/b/2 a/b/c/3; find a -type f -exec cp {} . \\; ; find . -newer a/1 -delete "
         "2>/dev/null; ls",
         ("find",),
     ),
-    Kind(
+    ProgramKind(
         "rsync",
         "mkdir a; seq 9999 >a/f; ln -s f a/l; rsync -a a/ b/; echo x >>a/f; rsync -a --delete --checksum a/ b/; "
         "cmp a/f b/f && ls b",
         ("rsync",),
     ),
-    Kind(
+    ProgramKind(
         "git: commit and repack",
         "export GIT_AUTHOR_DATE='1600000000 +0000' GIT_COMMITTER_DATE='1600000000 +0000' HOME=$PWD; git init -q "
         "r; cd r; "
@@ -132,68 +138,68 @@ TOOLS = (
         "f; cd ..; rm -rf r",
         ("git",),
     ),
-    Kind(
+    ProgramKind(
         "make in parallel",
         "printf 'all: $(foreach i,1 2 3 4 5 6,f$i)\\nf%%:\\n\\t@sleep 0.01; echo $@ >$@\\n' >Makefile; make -s "
         "-j4 -O; cat f*",
         ("make",),
     ),
-    Kind(
+    ProgramKind(
         "cpio and zstd",
         "seq 9999 >f; tar -c f | zstd -q -T2 | zstd -dq | tar -t; pigz -p2 -n <f | pigz -d | cmp - f && echo same",
         ("zstd", "pigz"),
     ),
-    Kind(
+    ProgramKind(
         "sshd -t",
         "ssh-keygen -q -t ed25519 -N '' -f key; /usr/sbin/sshd -t -f /dev/null -h $PWD/key; echo $?; rm -f key*",
         ("ssh-keygen",),
     ),
-    Kind(
+    ProgramKind(
         "ssh-agent",
         "ssh-keygen -q -t ed25519 -N '' -f key; ssh-agent sh -c 'ssh-add -q key; ssh-add -l | wc -l'; rm -f key*",
         ("ssh-agent",),
     ),
-    Kind(
+    ProgramKind(
         "screen",
         "export SCREENDIR=$PWD/s; mkdir -m 700 s; screen -D -m sh -c 'echo inside >f; tty >/dev/null && echo "
         "tty >>f'; cat f; rm -rf s",
         ("screen",),
     ),
-    Kind(
+    ProgramKind(
         "expect",
         'expect -c \'log_user 0; spawn sh -c {read x; echo got $x >f; exit 5}; send "word\\r"; expect eof; '
         "puts [lindex [wait] 3]'; cat f",
         ("expect",),
     ),
-    Kind(
+    ProgramKind(
         "script", "script -qec 'tty >/dev/null && echo x >f; exit 3' /dev/null </dev/null; echo $?; cat f", ("script",)
     ),
-    Kind(
+    ProgramKind(
         "tmux",
         "export TMUX_TMPDIR=$PWD; tmux -L t -f /dev/null new-session -d 'echo inside >f'; i=0; until [ -s f ] "
         "|| [ $i -ge 200 ]; do "
         "i=$((i + 1)); sleep 0.05; done; cat f; tmux -L t kill-server 2>/dev/null; rm -rf tmux-*",
         ("tmux",),
     ),
-    Kind(
+    ProgramKind(
         "flock",
         "for i in 1 2 3 4; do flock l sh -c 'n=$(cat f 2>/dev/null); echo $((n + 1)) >f' & done; wait; cat f",
         ("flock",),
     ),
-    Kind(
+    ProgramKind(
         "coproc of bash",
         "bash -c 'coproc cat; echo x >&${COPROC[1]}; read y <&${COPROC[0]}; echo $y; kill $COPROC_PID; "
         "cat <(echo p) | tee >(cat >f) >/dev/null; sleep 0.1; cat f'",
         ("bash",),
     ),
-    Kind(
+    ProgramKind(
         "sqlite in a mapping",
         "sqlite3 d 'pragma mmap_size=1048576; pragma journal_mode=wal; create table t(x); insert into t "
         "values (1),(2); select sum(x) from t; vacuum;'; rm -f d*",
         ("sqlite3",),
     ),
     compiled("lmdb", "gcc", "p.c", LMDB, "-llmdb", ("lmdb.h",)),
-    Kind(
+    ProgramKind(
         "initdb",
         "chmod 777 .; setpriv --reuid 65534 --regid 65534 --clear-groups initdb -D d -N -A trust -E UTF8 --no-locale "
         ">o 2>&1; echo $?; ls d 2>/dev/null | wc -l; echo 'select 6 * 7' | setpriv --reuid 65534 --regid 65534 "
@@ -229,7 +235,7 @@ TOOLS = (
             ("zombie", 20),
         )
     ),
-    Kind(
+    ProgramKind(
         "mpi: threads",
         f"cat >p.c <<'END'\n{MPI}\nEND\nLD_PRELOAD= mpicc -o p p.c && {MPIRUN} ./p 2>&1; echo $?; rm -f p",
         ("mpicc", "mpirun"),

@@ -22,14 +22,14 @@ ACCESS_INTS = 1 + 2 * DIMENSIONS
 FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"}
 
 
-class Model(Protocol):
+class RecordModel(Protocol):
     """A model of one library's records, to which the calls are given one after the other."""
 
     def see(self, call: Mapping[str, Any]) -> None: ...
 
 
 def show(
-    model: Model, command: Callable[[Path, Path, Path], Sequence[object]], silent: bool = False, **settings: str
+    model: RecordModel, command: Callable[[Path, Path, Path], Sequence[object]], silent: bool = False, **settings: str
 ) -> Log | str:
     """Runs a command in an empty folder, and compares its journal with the log, or returns the reason why there is
     none. The command gets three paths: the folder, the journal and the log. `silent`: it must print nothing on standard

@@ -34,7 +34,7 @@ ENTRY = np.dtype(
 
 
 @dataclass
-class Program:
+class ListedProgram:
     """One program of a call list: its lines as written, including `thread`, `rank` and `child` lines."""
 
     number: int
@@ -49,17 +49,17 @@ class Program:
         return [w for w in words if w and w[0] not in ("thread", "rank", "child")]
 
 
-def read_programs(text: str) -> list[Program]:
-    programs: list[Program] = []
+def read_programs(text: str) -> list[ListedProgram]:
+    programs: list[ListedProgram] = []
     for line in text.splitlines():
         if line.startswith("program "):
-            programs.append(Program(int(line.split()[1])))
+            programs.append(ListedProgram(int(line.split()[1])))
         elif line.strip() and not line.startswith("#"):
             programs[-1].lines.append(line)
     return programs
 
 
-class Call:
+class ListedCall:
     """One call that was made: its entry in the journal, and its words in the list."""
 
     __slots__ = (
@@ -109,7 +109,7 @@ def operation_names(interpreter: Path) -> list[str]:
     return listed.stdout.split()
 
 
-def read_journal(path: str | os.PathLike[str], names: list[str], programs: list[Program]) -> list[Call]:
+def read_journal(path: str | os.PathLike[str], names: list[str], programs: list[ListedProgram]) -> list[ListedCall]:
     """Returns the calls of one process in the order in which they began."""
     words = {p.number: p.calls() for p in programs}
-    return [Call(entry, names, words) for entry in np.fromfile(path, ENTRY).tolist()]
+    return [ListedCall(entry, names, words) for entry in np.fromfile(path, ENTRY).tolist()]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from logfile import Log, Record
-from meaning import POSIX_DOUBLES, POSIX_INTS, STDIO_DOUBLES, STDIO_INTS, TRACKED_VALUES, Times, Window, most_common
+from meaning import POSIX_DOUBLES, POSIX_INTS, STDIO_DOUBLES, STDIO_INTS, TRACKED_VALUES, CallTimes, Window, most_common
 from model_extra import COLUMNS
 from model_posix import PosixFile, PosixModel, program_of
 from model_stdio import StdioFile, StdioModel
-from model_stripes import Layout
-from process import Process
+from model_stripes import ModelStripes
+from process import ModelProcess
 
 # Largest difference of times in nanoseconds: they are read from two clocks, one of which the kernel adjusts.
 TOLERANCE = 20000.0
@@ -41,10 +41,10 @@ class Error:
         return f"{self.module} {self.file} {self.counter}: calls say {self.want}, the log says {self.got}"
 
 
-class Comparison:
+class LogComparison:
     """Compares a process's log with the model; `zero` is the start of the log's clock in the journal's nanoseconds."""
 
-    def __init__(self, log: Log, process: Process) -> None:
+    def __init__(self, log: Log, process: ModelProcess) -> None:
         self.log = log
         self.process = process
         self.errors: list[Error] = []
@@ -139,7 +139,7 @@ class Comparison:
         if not exact and (len(seen) < 4 or any(not 0 < n <= counts.get(value, 0) for value, n in got)):
             self.error(f"{kind}1-4", f"four values, no more often than {[counts.get(v, 0) for v in seen]}", got)
 
-    def times(self, times: Times, kind: str, doubles: list[float], at: dict[str, int]) -> None:
+    def times(self, times: CallTimes, kind: str, doubles: list[float], at: dict[str, int]) -> None:
         for edge, window in (("START", times.start), ("END", times.end)):
             counter = f"F_{kind}_{edge}"
             got = doubles[at[counter]]
@@ -153,7 +153,7 @@ class Comparison:
         if not 0 <= got <= bound * (1 + 1e-5) + self.slack or (bound > 0 and got == 0 and self.measures_all):
             self.error(counter, f"up to {bound} ns", f"{got} ns")
 
-    def longest(self, kind: str, times: Times, record: Record) -> None:
+    def longest(self, kind: str, times: CallTimes, record: Record) -> None:
         got = record.doubles[POSIX_AT[f"F_MAX_{kind}_TIME"]] * 1e9
         size = record.ints[POSIX_INDEX[f"MAX_{kind}_TIME_SIZE"]]
         possible = {s for ns, s in times.longest if got <= ns * (1 + 1e-5) + self.slack}
@@ -252,7 +252,7 @@ class Comparison:
                 if want != got:
                     self.error(column, want, got)
 
-    def striping(self, layout: Layout) -> None:
+    def striping(self, layout: ModelStripes) -> None:
         """Checks the layout of each opened file, and the bytes moved to and from each of its stripes."""
         posix, stdio = self.process.posix.files, self.process.stdio.files
         opened = {name for name, file in posix.items() if file.held}

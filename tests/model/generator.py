@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from calllist import Program
+from calllist import ListedProgram
 
 EDGES = [100, 1024, 10240, 102400]
 FAR = [1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, 1 << 31, 1 << 32, 1 << 40, (1 << 62) - 5000]
@@ -548,14 +548,14 @@ WHOLE = [
 ]
 
 
-def make_program(number: int, seed: int) -> Program:
+def make_program(number: int, seed: int) -> ListedProgram:
     """Makes program `number` of the hunt `seed`; the same two numbers always make the same program."""
     writer = Writer(f"{seed}:{number}")
     if writer.random.random() < THREADED:
         lines = []
         for thread in range(writer.random.choice([2, 3])):
             lines += [f"thread {thread}", *ThreadWriter(f"{seed}:{number}:{thread}", thread).part()]
-        return Program(number, lines)
+        return ListedProgram(number, lines)
     if writer.random.random() < 0.25:
         writer.random.choice(WHOLE)(writer)
         if writer.random.random() < 0.3:
@@ -566,4 +566,4 @@ def make_program(number: int, seed: int) -> Program:
         with_child(writer, f"{seed}:{number}:child")
     elif writer.streams and writer.random.random() < LEFT_OPEN:
         writer.put("leave")
-    return Program(number, writer.lines)
+    return ListedProgram(number, writer.lines)

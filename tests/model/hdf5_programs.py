@@ -19,7 +19,7 @@ TYPES = ["i1", "i2", "i4", "i8", "f4", "f8"]
 PLACES = ["x", "y", "long name", "g/x", "g/h/x"]
 
 
-class Program:
+class Hdf5Program:
     """One program as it runs."""
 
     def __init__(self, number: int, seed: int, journal: IO[str]) -> None:
@@ -161,7 +161,7 @@ def main() -> None:
     journal_path, first, count, seed = sys.argv[1], *map(int, sys.argv[2:5])
     with open(journal_path, "w", encoding="utf-8") as journal:
         for number in range(first, first + count):
-            Program(number, seed, journal).run()
+            Hdf5Program(number, seed, journal).run()
 
 
 if __name__ == "__main__":

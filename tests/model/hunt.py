@@ -21,13 +21,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from calllist import Program, operation_names, read_journal, read_programs
-from compare import Comparison, Error
+from calllist import ListedProgram, operation_names, read_journal, read_programs
+from compare import Error, LogComparison
 from generator import make_program
 from iolens.lab.run.mpi_launch import mpi, openmpi
 from logfile import read_log
-from model_stripes import Layout
-from process import Process
+from model_stripes import ModelStripes
+from process import ModelProcess
 from rank_generator import make_job
 from ranks import compare_job
 from rules import Rules
@@ -57,7 +57,7 @@ OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own
 
 
 @dataclass(frozen=True)
-class Setting:
+class HuntSetting:
     """The conditions of the programs: their interpreter and their recorder."""
 
     interpreter: Path
@@ -115,22 +115,22 @@ def build_striped(folder: Path) -> str:
     return str(library)
 
 
-def some_layout(number: int) -> Layout:
+def some_layout(number: int) -> ModelStripes:
     chance = random.Random(number)
     targets = chance.sample(range(100), chance.choice([1, 2, 3, 7, 12]))
-    return Layout(chance.choice([1000, 4096, 65536, 1 << 20]), tuple(targets))
+    return ModelStripes(chance.choice([1000, 4096, 65536, 1 << 20]), tuple(targets))
 
 
-def child_errors(journal: Path, child: Process) -> list[Error]:
+def child_errors(journal: Path, child: ModelProcess) -> list[Error]:
     """Returns the errors in the log of a process that a program started; a process that recorded nothing has no log."""
     program, log = int(journal.name.split(".")[-2]), Path(f"{journal}.log")
     if not log.exists():
         recorded = [*child.stdio.files, *(file for file in child.posix.files.values() if file.is_recorded())]
         return [Error(program, "child", "", "log", "one", "none")] if recorded else []
-    return [replace(error, program=program) for error in Comparison(read_log(log), child).run()]
+    return [replace(error, program=program) for error in LogComparison(read_log(log), child).run()]
 
 
-def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> list[Error]:
+def run_batch(setting: HuntSetting, programs: list[ListedProgram], names: list[str]) -> list[Error]:
     """Returns the errors in the log of one process that ran these programs one after another."""
     with tempfile.TemporaryDirectory(prefix="iolens-model-", dir=scratch()) as top:
         folder = Path(top).resolve() / "w"
@@ -155,29 +155,33 @@ def run_batch(setting: Setting, programs: list[Program], names: list[str]) -> li
             return [Error(-1, "interpreter", "", "exit code", 0, f"{done.returncode}: {done.stderr[-2000:]}")]
         journals = [f"{journal}.{rank}" for rank in range(setting.ranks)] if setting.ranks > 1 else [journal]
         block_size = os.statvfs(folder).f_bsize
-        processes = [Process(str(folder), Rules(setting.recorder), block_size, len(journals), layout) for _ in journals]
+        processes = [
+            ModelProcess(str(folder), Rules(setting.recorder), block_size, len(journals), layout) for _ in journals
+        ]
         for process, path in zip(processes, journals, strict=True):
             for call in read_journal(path, names, programs):
                 process.see(call)
         found = read_log(log)
         if setting.ranks > 1:
             return compare_job(found, processes)
-        errors = Comparison(found, processes[0]).run()
+        errors = LogComparison(found, processes[0]).run()
         for path in sorted(journal.parent.glob(f"{journal.name}.child.*[0-9]")):
-            child = Process(str(folder), Rules(setting.recorder), block_size, 1, layout)
+            child = ModelProcess(str(folder), Rules(setting.recorder), block_size, 1, layout)
             for call in read_journal(path, names, programs):
                 child.see(call)
             errors += child_errors(path, child)
         return errors
 
 
-def shortened(setting: Setting, programs: list[Program], names: list[str], counter: tuple[str, str]) -> Program:
+def shortened(
+    setting: HuntSetting, programs: list[ListedProgram], names: list[str], counter: tuple[str, str]
+) -> ListedProgram:
     """Returns the fewest lines of these programs for which this counter (of a module) is still wrong, by delta
     debugging.
     """
 
     def fails(candidate: list[str], number: int) -> bool:
-        errors = run_batch(setting, [Program(number, candidate)], names)
+        errors = run_batch(setting, [ListedProgram(number, candidate)], names)
         return any((e.module, e.counter) == counter for e in errors)
 
     program = programs[0]
@@ -191,10 +195,10 @@ def shortened(setting: Setting, programs: list[Program], names: list[str], count
             else:
                 at += step
         step //= 2
-    return Program(program.number, lines)
+    return ListedProgram(program.number, lines)
 
 
-def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[str]) -> list[tuple[Error, str]]:
+def hunt_batch(setting: HuntSetting, first: int, count: int, seed: int, names: list[str]) -> list[tuple[Error, str]]:
     numbers = range(first, first + count)
     programs = [make_job(i, seed, setting.ranks) if setting.ranks else make_program(i, seed) for i in numbers]
     if setting.recorder == "darshan":
@@ -203,7 +207,7 @@ def hunt_batch(setting: Setting, first: int, count: int, seed: int, names: list[
     return [(e, texts.get(e.program, "")) for e in run_batch(setting, programs, names)]
 
 
-def report(setting: Setting, found: list[tuple[Error, str]], names: list[str], show: int) -> None:
+def report(setting: HuntSetting, found: list[tuple[Error, str]], names: list[str], show: int) -> None:
     """Prints each kind of error with the number of programs that have it, and the shortest of them."""
     kinds: dict[tuple[str, str], dict[int, tuple[Error, str]]] = collections.defaultdict(dict)
     for error, text in found:
@@ -245,11 +249,11 @@ def main() -> int:
         interpreter = build_interpreter(Path(folder), options.ranks > 0)
         names = operation_names(interpreter)
         if options.darshan:
-            setting = Setting(interpreter, os.environ["DARSHAN_LIB"], "darshan", ranks=options.ranks)
+            setting = HuntSetting(interpreter, os.environ["DARSHAN_LIB"], "darshan", ranks=options.ranks)
         else:
             core, adapter = (str(options.build.resolve() / "lib" / f"lib{n}.so") for n in ("iolens", "iolens-openmpi"))
             striped = build_striped(Path(folder)) if options.striped else ""
-            setting = Setting(interpreter, core, "iolens", options.traces, options.ranks, adapter, striped)
+            setting = HuntSetting(interpreter, core, "iolens", options.traces, options.ranks, adapter, striped)
         found: list[tuple[Error, str]] = []
         if options.replay:
             for path in options.replay:

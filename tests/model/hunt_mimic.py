@@ -15,13 +15,13 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "py"))
 
 from generator import make_program  # noqa: E402
-from hunt import Setting, build_interpreter, scratch  # noqa: E402
+from hunt import HuntSetting, build_interpreter, scratch  # noqa: E402
 from mimic_runs import differences, mimicked  # noqa: E402
 
 BATCH = 50  # Number of programs that share a mini-app.
 
 
-def run_batch(setting: Setting, folder: Path, first: int, count: int, seed: int) -> list[str]:
+def run_batch(setting: HuntSetting, folder: Path, first: int, count: int, seed: int) -> list[str]:
     """Returns the differences between the log of these programs and that of their mini-app."""
     calls, work, log = folder / "calls", folder / "w", folder / "original.darshan"
     work.mkdir()
@@ -47,7 +47,7 @@ def main() -> int:
     found = []
     with tempfile.TemporaryDirectory() as top:
         interpreter = build_interpreter(Path(top), mpi=False)
-        setting = Setting(interpreter, core, traces=True)
+        setting = HuntSetting(interpreter, core, traces=True)
         for first in range(options.first, options.first + options.n, BATCH):
             count = min(BATCH, options.first + options.n - first)
             with tempfile.TemporaryDirectory(prefix="iolens-mimic-", dir=scratch()) as folder:

@@ -56,7 +56,7 @@ class Heatmap:
 
 
 @dataclass
-class Trace:
+class DxtTrace:
     """Segments as (offset, bytes, begin, end)."""
 
     id: int
@@ -83,7 +83,7 @@ class Log:
     names: dict[int, str]
     records: dict[str, list[Record]]
     heatmaps: dict[str, list[Heatmap]] = field(default_factory=dict)
-    traces: dict[str, list[Trace]] = field(default_factory=dict)
+    traces: dict[str, list[DxtTrace]] = field(default_factory=dict)
     tables: dict[str, list[dict]] = field(default_factory=dict)
     striping: list[Striping] = field(default_factory=list)
 
@@ -136,14 +136,14 @@ def read_heatmaps(data: bytes) -> dict[str, list[Heatmap]]:
     return found
 
 
-def read_traces(data: bytes) -> list[Trace]:
+def read_traces(data: bytes) -> list[DxtTrace]:
     traces = []
     at = 0
     while at < len(data):
         name, rank, _, _, writes, reads = struct.unpack_from("<Qqq64sqq", data, at)
         at += 104
         segments = list(struct.iter_unpack("<qqdd", data[at : at + 32 * (writes + reads)]))
-        traces.append(Trace(name, rank, segments[:writes], segments[writes:]))
+        traces.append(DxtTrace(name, rank, segments[:writes], segments[writes:]))
         at += 32 * (writes + reads)
     return traces
 

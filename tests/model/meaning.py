@@ -74,7 +74,7 @@ class Window:
 
 
 @dataclass
-class Times:
+class CallTimes:
     """Times of one kind of call on a file: first begin, last end, largest possible sum, and the calls that may have
     been the longest.
     """

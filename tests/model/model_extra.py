@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from calllist import Call
+from calllist import ListedCall
 from model_posix import PosixModel
 
 NAMES = {  # Maps a call to its column, the number of its path argument, and whether a link of that name is followed.
@@ -36,7 +36,7 @@ class ExtraModel:
         self.posix = posix
         self.files: dict[str, dict[str, int]] = {}
 
-    def see(self, call: Call) -> None:
+    def see(self, call: ListedCall) -> None:
         known = NAMES.get(call.name) or FOLDERS.get(call.name) or DESCRIPTORS.get(call.name)
         # posix_fallocate returns the number of an error, copies return a number of bytes, all other calls 0 or -1.
         if known is None or call.result < 0 or (call.name == "posix_fallocate" and call.result != 0):
@@ -52,7 +52,7 @@ class ExtraModel:
             for fd in {call.fd, int(call.extra[0])} if call.name in BETWEEN else {call.fd}:
                 self.of_descriptor(fd, DESCRIPTORS[call.name])
 
-    def at(self, call: Call, folder: int, argument: int) -> str:
+    def at(self, call: ListedCall, folder: int, argument: int) -> str:
         base = self.posix.open_file(self.posix.slot_fd(call, folder))
         return os.path.normpath(self.posix.path(call.program, call.args[argument], base.file.name if base else None))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from calllist import Call
-from meaning import BUCKETS, Times, bucket, most_common
+from calllist import ListedCall
+from meaning import BUCKETS, CallTimes, bucket, most_common
 from model_posix import PosixModel, count_first
 from rules import Rules
 
@@ -45,9 +45,9 @@ class MpiioFile:
     ints: dict[str, int] = field(default_factory=dict)
     sizes: dict[int, int] = field(default_factory=dict)
     first_sizes: dict[int, int] = field(default_factory=dict)
-    opened: Times = field(default_factory=Times)
-    closed: Times = field(default_factory=Times)
-    moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
+    opened: CallTimes = field(default_factory=CallTimes)
+    closed: CallTimes = field(default_factory=CallTimes)
+    moved: dict[bool, CallTimes] = field(default_factory=lambda: {False: CallTimes(), True: CallTimes()})
     synced: int = 0
     asked: int = 0
     last_was_write: bool | None = None
@@ -67,7 +67,7 @@ class MpiioModel:
         self.files: dict[str, MpiioFile] = {}
         self.handles: dict[tuple[int, int], MpiioFile] = {}
 
-    def see(self, call: Call) -> None:
+    def see(self, call: ListedCall) -> None:
         if not call.name.startswith("mpi_") or call.result != 0:
             return
         if call.name == "mpi_open":
@@ -90,7 +90,7 @@ class MpiioModel:
         elif call.name in TRANSFERS:
             self.transfer(call, file)
 
-    def open(self, call: Call) -> None:
+    def open(self, call: ListedCall) -> None:
         name = self.posix.canonical(self.posix.path(call.program, call.args[2]))
         file = self.files.setdefault(name, MpiioFile(name))
         self.handles[call.program, int(call.args[0])] = file
@@ -101,7 +101,7 @@ class MpiioModel:
         file.opened.add(call.begin, call.end)
         file.asked += call.end - call.begin
 
-    def transfer(self, call: Call, file: MpiioFile) -> None:
+    def transfer(self, call: ListedCall, file: MpiioFile) -> None:
         write, counter = TRANSFERS[call.name]
         kind = "WRITE" if write else "READ"
         size = int(call.args[1]) * int(call.args[2])

@@ -7,8 +7,8 @@ import stat
 import struct
 from dataclasses import dataclass, field
 
-from calllist import Call
-from meaning import BUCKETS, Times, bucket, record_id
+from calllist import ListedCall
+from meaning import BUCKETS, CallTimes, bucket, record_id
 from rules import Rules
 
 MEMORY_ALIGNMENT = 8
@@ -62,9 +62,9 @@ class PosixFile:
     )  # Counts of the first 32 sizes that differ, reads and writes together.
     strides: dict[int, int] = field(default_factory=dict)
     first_strides: dict[int, int] = field(default_factory=dict)
-    opened: Times = field(default_factory=Times)
-    closed: Times = field(default_factory=Times)
-    moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
+    opened: CallTimes = field(default_factory=CallTimes)
+    closed: CallTimes = field(default_factory=CallTimes)
+    moved: dict[bool, CallTimes] = field(default_factory=lambda: {False: CallTimes(), True: CallTimes()})
     synced: int = 0  # nanoseconds
     asked: int = 0
     last_was_write: bool | None = None
@@ -166,7 +166,7 @@ class PosixModel:
         self.handlers.update(dict.fromkeys(OPENS, self.open))
         self.handlers.update(dict.fromkeys(TRANSFERS, self.transfer))
 
-    def see(self, call: Call) -> None:
+    def see(self, call: ListedCall) -> None:
         handler = self.handlers.get(call.name)
         if handler:
             handler(call)
@@ -248,7 +248,7 @@ class PosixModel:
 
     # ---------------------------------------------------------------- opening and closing
 
-    def opens(self, call: Call, name: str, mode: int, append: bool) -> None:
+    def opens(self, call: ListedCall, name: str, mode: int, append: bool) -> None:
         file = self.file(name)
         if mode:
             file.ints["MODE"] = mode
@@ -256,14 +256,14 @@ class PosixModel:
         file.forget_last_bytes()
         self.add_open(call, int(call.result), OpenFile(file, append))
 
-    def add_open(self, call: Call, fd: int, opened: OpenFile) -> None:
+    def add_open(self, call: ListedCall, fd: int, opened: OpenFile) -> None:
         opened.file.held = True
         opened.file.add("OPENS")
         opened.file.opened.add(call.begin, call.end)
         opened.file.asked += call.end - call.begin
         self.put(fd, opened)
 
-    def open(self, call: Call) -> None:
+    def open(self, call: ListedCall) -> None:
         if call.result < 0:
             return
         flags = "O_CREAT" if call.name.startswith("creat") else call.args[2]
@@ -271,7 +271,7 @@ class PosixModel:
         name = self.canonical(self.path(call.program, call.args[1]))
         self.opens(call, name, int(mode, 8) if "O_CREAT" in flags else 0, "O_APPEND" in flags)
 
-    def openat(self, call: Call) -> None:
+    def openat(self, call: ListedCall) -> None:
         if call.result < 0:
             return
         flags = call.args[3]
@@ -279,12 +279,12 @@ class PosixModel:
         name = self.at(self.slot_fd(call, 1), call.program, call.args[2])
         self.opens(call, name, mode, "O_APPEND" in flags)
 
-    def slot_fd(self, call: Call, argument: int) -> int:
+    def slot_fd(self, call: ListedCall, argument: int) -> int:
         """Returns the descriptor in another slot than the call's own."""
         slot = int(call.args[argument])
         return self.slots.get((call.program, slot), -1) if slot >= 0 else -1
 
-    def made(self, call: Call) -> None:
+    def made(self, call: ListedCall) -> None:
         if call.result < 0:
             return
         letters = int(call.extra[0]).to_bytes(8, "little", signed=True)[:6].decode()
@@ -292,7 +292,7 @@ class PosixModel:
         name = self.canonical(self.path(call.program, call.args[1])) + letters + suffix
         self.opens(call, name, 0, call.name == "mkostemps")
 
-    def dup(self, call: Call) -> None:
+    def dup(self, call: ListedCall) -> None:
         opened = self.open_file(call.fd)
         if call.result >= 0 and opened:
             opened.file.add("DUPS")
@@ -300,7 +300,7 @@ class PosixModel:
         elif call.result >= 0:
             self.gone(call.result)
 
-    def inherits(self, call: Call) -> None:
+    def inherits(self, call: ListedCall) -> None:
         """Opens a file under the kernel's name for it; a file without a name is not recorded."""
         name = struct.pack("<3q", *call.extra).split(b"\0")[0].decode()
         if name:
@@ -309,7 +309,7 @@ class PosixModel:
             opened.streamed |= call.fd == STDOUT
             self.put(call.fd, opened)
 
-    def stdout_to(self, call: Call) -> None:
+    def stdout_to(self, call: ListedCall) -> None:
         """Redirects the standard output. The interpreter keeps a copy of its descriptor until stdout_back, made without
         the C library.
         """
@@ -319,7 +319,7 @@ class PosixModel:
             opened.streamed = True
         self.dup(call)
 
-    def stdout_back(self, call: Call) -> None:
+    def stdout_back(self, call: ListedCall) -> None:
         kept, self.kept_output = self.kept_output, []
         if call.result < 0:
             return
@@ -327,7 +327,7 @@ class PosixModel:
         if kept and kept[0]:
             self.put(call.result, kept[0])
 
-    def close(self, call: Call) -> None:
+    def close(self, call: ListedCall) -> None:
         opened = self.open_file(call.fd)
         if not opened or call.result < 0 or (call.name == "close_range" and not self.rules.ours("close_range")):
             return
@@ -337,7 +337,7 @@ class PosixModel:
         opened.file.closed.add(call.begin, call.end)
         opened.file.asked += call.end - call.begin
 
-    def fileno(self, call: Call) -> None:
+    def fileno(self, call: ListedCall) -> None:
         stream = self.streams.get((call.program, call.slot))
         if call.result < 0 or stream is None:
             return
@@ -350,10 +350,10 @@ class PosixModel:
         opened.streamed = True
         self.add_open(call, call.result, opened)
 
-    def fclose(self, call: Call) -> None:
+    def fclose(self, call: ListedCall) -> None:
         self.gone(call.fd)
 
-    def freopen(self, call: Call) -> None:
+    def freopen(self, call: ListedCall) -> None:
         self.gone(call.fd)
 
     def gone(self, fd: int) -> None:
@@ -362,7 +362,7 @@ class PosixModel:
 
     # ---------------------------------------------------------------- moving bytes
 
-    def transfer(self, call: Call) -> None:
+    def transfer(self, call: ListedCall) -> None:
         write, offset_argument, misalign = TRANSFERS[call.name]
         opened = self.open_file(call.fd)
         if call.result < 0 or not opened:
@@ -372,7 +372,7 @@ class PosixModel:
         opened.moved_here |= offset_argument is None or call.args[offset_argument] == "-1"
         self.moves(call, opened.file, write, offset, call.result, aligned)
 
-    def offset_of(self, call: Call, opened: OpenFile, write: bool, argument: int | None) -> int:
+    def offset_of(self, call: ListedCall, opened: OpenFile, write: bool, argument: int | None) -> int:
         given = None if argument is None else int(call.args[argument])
         appends = write and (opened.append or "RWF_APPEND" in call.args)
         if appends and self.rules.ours("append"):
@@ -385,7 +385,9 @@ class PosixModel:
             return given
         return call.before if self.rules.ours("position") else opened.file.offset
 
-    def moves(self, call: Call, file: PosixFile, write: bool, offset: int, size: int, aligned: bool = True) -> None:
+    def moves(
+        self, call: ListedCall, file: PosixFile, write: bool, offset: int, size: int, aligned: bool = True
+    ) -> None:
         end = offset + size - 1
         file.held = True
         file.transfers.append((write, offset, size, call.begin, call.end))
@@ -410,7 +412,7 @@ class PosixModel:
         file.last_was_write = write
         file.moved[write].add(call.begin, call.end, size)
 
-    def between(self, call: Call) -> None:
+    def between(self, call: ListedCall) -> None:
         """Counts sendfile and copy_file_range as a read of one file and a write of the other."""
         if call.result < 0 or not self.rules.ours("between files"):
             return
@@ -428,11 +430,11 @@ class PosixModel:
 
     # ---------------------------------------------------------------- the rest
 
-    def meta(self, call: Call, file: PosixFile, counter: str) -> None:
+    def meta(self, call: ListedCall, file: PosixFile, counter: str) -> None:
         file.add(counter)
         file.asked += call.end - call.begin
 
-    def seek(self, call: Call) -> None:
+    def seek(self, call: ListedCall) -> None:
         opened = self.open_file(call.fd)
         if call.result >= 0 and opened:
             self.meta(call, opened.file, "SEEKS")
@@ -440,47 +442,49 @@ class PosixModel:
             opened.file.offset = call.result
             opened.moved_here = True
 
-    def stat(self, call: Call) -> None:
+    def stat(self, call: ListedCall) -> None:
         self.stats(call, self.path(call.program, call.args[0]))
 
-    def statat(self, call: Call) -> None:
+    def statat(self, call: ListedCall) -> None:
         base = self.open_file(self.slot_fd(call, 0))
         self.stats(call, self.path(call.program, call.args[1], base.file.name if base else None))
 
-    def stats(self, call: Call, path: str) -> None:
+    def stats(self, call: ListedCall, path: str) -> None:
         if call.result == 0 and stat.S_ISREG(call.extra[0]) and self.rules.ours("stat"):
             self.meta(call, self.file(self.canonical(path)), "STATS")
 
-    def fstat(self, call: Call) -> None:
+    def fstat(self, call: ListedCall) -> None:
         opened = self.open_file(call.fd)
         if call.result == 0 and stat.S_ISREG(call.extra[0]) and opened and self.rules.ours("stat"):
             self.meta(call, opened.file, "STATS")
             opened.file.held = True
 
-    def sync(self, call: Call) -> None:
+    def sync(self, call: ListedCall) -> None:
         opened = self.open_file(call.fd)
         if call.result == 0 and opened:
             opened.file.add("FSYNCS" if call.name == "fsync" else "FDSYNCS")
             opened.file.held = True
             opened.file.synced += call.end - call.begin
 
-    def mmap(self, call: Call) -> None:
+    def mmap(self, call: ListedCall) -> None:
         opened = self.open_file(call.fd)
         if call.result == 0 and opened and self.rules.ours("mmap"):
             opened.file.add("MMAPS")
             opened.file.held = True
 
-    def rename(self, call: Call) -> None:
+    def rename(self, call: ListedCall) -> None:
         self.renames(call, call.args[0], call.args[1], None, None)
 
-    def renameat(self, call: Call) -> None:
+    def renameat(self, call: ListedCall) -> None:
         if self.rules.ours("renameat") and "RENAME_EXCHANGE" not in call.args:
             from_base = self.open_file(self.slot_fd(call, 0))
             to_base = self.open_file(self.slot_fd(call, 2))
             names = [base.file.name if base else None for base in (from_base, to_base)]
             self.renames(call, call.args[1], call.args[3], *names)
 
-    def renames(self, call: Call, source: str, target: str, source_base: str | None, target_base: str | None) -> None:
+    def renames(
+        self, call: ListedCall, source: str, target: str, source_base: str | None, target_base: str | None
+    ) -> None:
         if call.result != 0:
             return
         spelled = [self.path(call.program, source, source_base), self.path(call.program, target, target_base)]
@@ -497,7 +501,7 @@ class PosixModel:
         number = record_id(name)
         new.ints["RENAMED_FROM"] = new.ints.get("RENAMED_FROM") or (number - (1 << 64) if number >> 63 else number)
 
-    def symlink(self, call: Call) -> None:
+    def symlink(self, call: ListedCall) -> None:
         """Adds a link. TARGET is used as the list spells it, relative to the folder of the link."""
         if call.result == 0:
             target = os.path.normpath(self.path(call.program, call.args[0]))

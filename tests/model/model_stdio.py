@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from calllist import Call
-from meaning import Times
+from calllist import ListedCall
+from meaning import CallTimes
 from model_posix import STDOUT, OpenFile, PosixModel
 from rules import Rules
 
@@ -38,9 +38,9 @@ class StdioFile:
 
     name: str
     ints: dict[str, int] = field(default_factory=dict)
-    opened: Times = field(default_factory=Times)
-    closed: Times = field(default_factory=Times)
-    moved: dict[bool, Times] = field(default_factory=lambda: {False: Times(), True: Times()})
+    opened: CallTimes = field(default_factory=CallTimes)
+    closed: CallTimes = field(default_factory=CallTimes)
+    moved: dict[bool, CallTimes] = field(default_factory=lambda: {False: CallTimes(), True: CallTimes()})
     asked: int = 0
     offset: int = 0
     murky: bool = (
@@ -107,7 +107,7 @@ class StdioModel:
         ):
             self.handlers.update(dict.fromkeys(names, handler))
 
-    def see(self, call: Call) -> None:
+    def see(self, call: ListedCall) -> None:
         stream = self.stream(call)
         handler = self.handlers.get(call.name)
         if handler and not (call.name in UNSEEN and not self.rules.ours("unseen stdio")):
@@ -123,30 +123,30 @@ class StdioModel:
             self.files[name] = StdioFile(name)
         return self.files[name]
 
-    def stream(self, call: Call) -> Stream | None:
+    def stream(self, call: ListedCall) -> Stream | None:
         return self.streams.get((call.program, call.slot))
 
     # ---------------------------------------------------------------- opening and closing
 
-    def add_open(self, call: Call, slot: int, stream: Stream) -> None:
+    def add_open(self, call: ListedCall, slot: int, stream: Stream) -> None:
         stream.file.add("OPENS")
         stream.file.opened.add(call.begin, call.end)
         stream.file.asked += call.end - call.begin
         self.streams[call.program, slot] = stream
 
-    def fopen(self, call: Call) -> None:
+    def fopen(self, call: ListedCall) -> None:
         if call.result:
             name = self.posix.canonical(self.posix.path(call.program, call.args[1]))
             file = self.file(name)
             file.offset = 0
             self.add_open(call, int(call.args[0]), Stream(file, call.args[2].startswith("a")))
 
-    def tmpfile(self, call: Call) -> None:
+    def tmpfile(self, call: ListedCall) -> None:
         """Files without a name share the record of their folder."""
         if call.result:
             self.add_open(call, int(call.args[0]), Stream(self.file("/tmp"), False))
 
-    def printed_out(self, call: Call) -> None:
+    def printed_out(self, call: ListedCall) -> None:
         """Counts printed bytes for standard output, even if its descriptor is that of another file."""
         file = self.file("<STDOUT>")
         if call.result < 0:
@@ -165,11 +165,11 @@ class StdioModel:
         if opened:
             opened.moved_here = True  # The descriptor's stream shares the position with the standard output.
 
-    def freopen(self, call: Call) -> None:
+    def freopen(self, call: ListedCall) -> None:
         self.streams.pop((call.program, call.slot), None)
         self.fopen(call)
 
-    def fdopen(self, call: Call) -> None:
+    def fdopen(self, call: ListedCall) -> None:
         opened = self.posix.open_file(call.fd)
         if call.result and opened:
             file = self.file(opened.file.name)
@@ -179,7 +179,7 @@ class StdioModel:
             opened.streamed = True
             self.add_open(call, int(call.args[0]), Stream(file, opened.append, opened))
 
-    def fclose(self, call: Call) -> None:
+    def fclose(self, call: ListedCall) -> None:
         stream = self.streams.pop((call.program, call.slot), None)
         if stream:
             stream.file.closed.add(call.begin, call.end)
@@ -187,7 +187,7 @@ class StdioModel:
 
     # ---------------------------------------------------------------- moving bytes
 
-    def moves(self, call: Call, write: bool, size: int, counter: str | None = None) -> None:
+    def moves(self, call: ListedCall, write: bool, size: int, counter: str | None = None) -> None:
         stream = self.stream(call)
         if not stream:
             return
@@ -221,7 +221,7 @@ class StdioModel:
         if not counter:
             file.placed.append(transfer)
 
-    def lands(self, call: Call, stream: Stream) -> None:
+    def lands(self, call: ListedCall, stream: Stream) -> None:
         """Moves the file's end by the bytes that left the stream's buffer in this call; closing writes all bytes."""
         closes = call.name in ("fclose", "freopen")
         left = stream.pending if closes else stream.pending - stream.held(call.extra[2])
@@ -230,7 +230,7 @@ class StdioModel:
             self.place(stream.file, (True, begin, left, call.begin, call.end))
         stream.pending -= left
 
-    def emptied(self, call: Call) -> None:
+    def emptied(self, call: ListedCall) -> None:
         stream = self.stream(call)
         if not stream:
             return
@@ -240,42 +240,42 @@ class StdioModel:
         opened = stream.descriptor
         stream.file.murky |= bool(opened and opened.moved_here)
 
-    def got_items(self, call: Call) -> None:
+    def got_items(self, call: ListedCall) -> None:
         if call.result > 0:
             self.moves(call, False, call.result * int(call.args[1]))
 
-    def put_items(self, call: Call) -> None:
+    def put_items(self, call: ListedCall) -> None:
         if call.result > 0:
             self.moves(call, True, call.result * int(call.args[1]))
 
-    def got_letter(self, call: Call) -> None:
+    def got_letter(self, call: ListedCall) -> None:
         if call.result != -1:
             self.moves(call, False, 1)
 
-    def put_letter(self, call: Call) -> None:
+    def put_letter(self, call: ListedCall) -> None:
         if call.result != -1:
             self.moves(call, True, 1)
 
-    def got_text(self, call: Call) -> None:
+    def got_text(self, call: ListedCall) -> None:
         if call.result >= 0:
             self.moves(call, False, call.result)
 
-    def put_text(self, call: Call) -> None:
+    def put_text(self, call: ListedCall) -> None:
         if call.result >= 0:
             self.moves(call, True, int(call.args[1]))
 
-    def printed(self, call: Call) -> None:
+    def printed(self, call: ListedCall) -> None:
         if call.result > 0:
             self.moves(call, True, call.result)
 
-    def got_wide(self, call: Call) -> None:
+    def got_wide(self, call: ListedCall) -> None:
         """Takes the number of bytes from the change of the position that the C library reports; fgetws of an empty text
         moved none.
         """
         if call.result > 0:
             self.moves(call, False, call.after - call.before)
 
-    def put_wide(self, call: Call) -> None:
+    def put_wide(self, call: ListedCall) -> None:
         """Counts the bytes of each letter in UTF-8; the last letter of a longer text is a line end of one byte."""
         stream, letters, size = self.stream(call), int(call.args[1]), int(call.args[2])
         alone = call.name.endswith(("wc", "wc_unlocked"))
@@ -285,26 +285,26 @@ class StdioModel:
         stream.wide += widths
         self.moves(call, True, sum(widths))
 
-    def getw(self, call: Call) -> None:
+    def getw(self, call: ListedCall) -> None:
         at_end = call.result == -1 and call.after - call.before != 4
         if not (at_end and self.rules.ours("empty")):
             self.moves(call, False, 4)
 
-    def putw(self, call: Call) -> None:
+    def putw(self, call: ListedCall) -> None:
         if call.result == 0:
             self.moves(call, True, 4)
 
-    def scanned(self, call: Call) -> None:
+    def scanned(self, call: ListedCall) -> None:
         if call.result != 0:
             self.moves(
                 call, False, max(0, call.after - call.before)
             )  # A call on the descriptor may have moved the position back.
 
-    def flush(self, call: Call) -> None:
+    def flush(self, call: ListedCall) -> None:
         if call.result == 0:
             self.moves(call, True, 0, "FLUSHES")
 
-    def seek(self, call: Call) -> None:
+    def seek(self, call: ListedCall) -> None:
         stream = self.stream(call)
         if stream and call.result == 0:
             stream.file.add("SEEKS")

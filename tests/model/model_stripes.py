@@ -14,7 +14,7 @@ Moved = dict[int, list[int]]
 
 
 @dataclass(frozen=True)
-class Layout:
+class ModelStripes:
     """Stripes of `size` bytes, placed on `targets` in turn."""
 
     size: int

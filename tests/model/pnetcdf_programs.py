@@ -48,7 +48,7 @@ class Variable:
         self.number, self.name, self.kind, self.shape, self.record = number, name, kind, shape, record
 
 
-class Program:
+class PnetcdfProgram:
     """A random program that calls PnetCDF while it is drawn."""
 
     def __init__(self, number: int, seed: int, journal: IO[str]) -> None:
@@ -256,7 +256,7 @@ def main() -> None:
     C.MPI_Init(None, None)
     with open(journal_path, "w", encoding="utf-8") as journal:
         for number in range(first, first + count):
-            Program(number, seed, journal).run()
+            PnetcdfProgram(number, seed, journal).run()
     C.MPI_Finalize()
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from calllist import Call
+from calllist import ListedCall
 from model_extra import ExtraModel
 from model_mpiio import MpiioModel
 from model_posix import PosixModel
 from model_stdio import StdioModel
-from model_stripes import Layout
+from model_stripes import ModelStripes
 from rules import Rules
 
 FILLS_SLOT = set(
@@ -16,13 +16,13 @@ FILLS_SLOT = set(
 )
 
 
-class Process:
+class ModelProcess:
     """`folder` is its working directory; `block_size` of the file system; `ranks` of the job, 1 without MPI;
     `layout` of its files where they are striped.
     """
 
     def __init__(
-        self, folder: str, rules: Rules, block_size: int, ranks: int = 1, layout: Layout | None = None
+        self, folder: str, rules: Rules, block_size: int, ranks: int = 1, layout: ModelStripes | None = None
     ) -> None:
         self.layout = layout
         self.slots: dict[tuple[int, int], int] = {}  # The descriptor of each slot, by (program, slot).
@@ -34,14 +34,14 @@ class Process:
         self.extra = ExtraModel(self.posix)
         self.mpiio = MpiioModel(self.posix, rules, ranks)
 
-    def see(self, call: Call) -> None:
+    def see(self, call: ListedCall) -> None:
         self.extra.see(call)
         self.posix.see(call)
         self.stdio.see(call)
         self.mpiio.see(call)
         self.follow_slots(call)
 
-    def follow_slots(self, call: Call) -> None:
+    def follow_slots(self, call: ListedCall) -> None:
         program, name = call.program, call.name
         if name in FILLS_SLOT:
             if call.result >= 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calllist import Program
+from calllist import ListedProgram
 from generator import WHOLE, Writer
 
 SHARED = ("a", "b")
@@ -155,11 +155,11 @@ class JobWriter(RankWriter):
         return f"mpi_{op} {slot} {items} {type_} {offset}".rstrip()
 
 
-def make_job(number: int, seed: int, ranks: int) -> Program:
+def make_job(number: int, seed: int, ranks: int) -> ListedProgram:
     """Makes program `number` of the hunt `seed` for this many ranks, the same numbers always make the same program."""
     writer = JobWriter(f"{seed}:{number}:{ranks}", ranks)
     for _ in range(writer.random.choice([1, 1, 2, 3])):
         writer.random.choices([writer.apart, writer.together, writer.mpi_file], [4, 2, 4])[0]()
     if any(map(passes_on, writer.job)):
-        return Program(number, [without_appending(line) for line in writer.job])
-    return Program(number, writer.job)
+        return ListedProgram(number, [without_appending(line) for line in writer.job])
+    return ListedProgram(number, writer.job)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from statistics import pvariance
 from typing import Any
 
-from compare import POSIX_AT, STDIO_AT, Comparison, Error, program_of
+from compare import POSIX_AT, STDIO_AT, Error, LogComparison, program_of
 from logfile import Log, Record
-from meaning import MPIIO_INTS, POSIX_INTS, STDIO_INTS, TRACKED_VALUES, Times, Window
-from process import Process
+from meaning import MPIIO_INTS, POSIX_INTS, STDIO_INTS, TRACKED_VALUES, CallTimes, Window
+from process import ModelProcess
 
 MPI_FILE = re.compile(r"\.mpi\b")
 """Matches files that a program opens through MPI-IO; no journal has the POSIX calls that the library makes on them."""
@@ -48,14 +48,14 @@ def share_of(file: Any) -> Share:
     )
 
 
-def shifted(times: Times, by: float) -> Times:
+def shifted(times: CallTimes, by: float) -> CallTimes:
     move = lambda w: w and Window(int(w.first + by), int(w.last + by))  # noqa: E731
     return replace(times, start=move(times.start), end=move(times.end))
 
 
-def merged_times(parts: list[Times]) -> Times:
+def merged_times(parts: list[CallTimes]) -> CallTimes:
     starts, ends = ([getattr(t, edge) for t in parts if getattr(t, edge)] for edge in ("start", "end"))
-    return Times(
+    return CallTimes(
         Window(min(w.first for w in starts), min(w.last for w in starts)) if starts else None,
         Window(max(w.first for w in ends), max(w.last for w in ends)) if ends else None,
         sum(t.nanoseconds for t in parts),
@@ -104,10 +104,10 @@ def merged(files: list[Any], zeros: list[float]) -> Any:
     return one
 
 
-class RankComparison(Comparison):
+class RankComparison(LogComparison):
     """Compares the records of one rank's own files, or the records that all ranks share (`rank` -1), with the model."""
 
-    def __init__(self, log: Log, process: Process, rank: int, files: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, log: Log, process: ModelProcess, rank: int, files: dict[str, dict[str, Any]]) -> None:
         super().__init__(log, process)
         self.rank = rank
         self.files = files
@@ -209,7 +209,7 @@ class RankComparison(Comparison):
                 self.error(counter, f"{window.first - self.zero:.0f} to {window.last - self.zero:.0f} ns", got * 1e9)
 
 
-def compare_job(log: Log, processes: list[Process]) -> list[Error]:
+def compare_job(log: Log, processes: list[ModelProcess]) -> list[Error]:
     """Returns all errors in the log of a job whose ranks made the calls in `processes`."""
     models = [{"POSIX": p.posix.files, "STDIO": p.stdio.files, "MPI-IO": p.mpiio.files} for p in processes]
     for module in models:

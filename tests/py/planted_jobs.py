@@ -20,7 +20,7 @@ TARGET, CLIENT = 400.0 * MIB, 1200.0 * MIB
 
 
 @dataclass(frozen=True)
-class Model:
+class JobModel:
     """The model of a job: its ranks, the bytes that each reads or writes, and the storage. `slow` multiplies a rank's
     times.
     """
@@ -78,7 +78,7 @@ class Model:
         return self.compute + (float((spent + meta).sum()) if self.turns else float((spent + meta).max()))
 
 
-def job_of_model(model: Model) -> Job:
+def job_of_model(model: JobModel) -> Job:
     """Returns the job in the form in which it is read from a log."""
     spent, meta = model.seconds()
     ends = np.cumsum(spent + meta) if model.turns else spent + meta
@@ -100,7 +100,7 @@ def job_of_model(model: Model) -> Job:
     return job_of(model.run_time(), nprocs=model.ranks, frames=frames, names=names, private=private)
 
 
-def _row(model: Model, rank: int, calls: int, spent: float, meta: float) -> dict[str, Any]:
+def _row(model: JobModel, rank: int, calls: int, spent: float, meta: float) -> dict[str, Any]:
     """Returns the record of a file that one rank used."""
     kind, moved = model.kind, "WRITTEN" if model.kind == "WRITE" else "READ"
     whole = calls * model.size
@@ -122,7 +122,7 @@ def _row(model: Model, rank: int, calls: int, spent: float, meta: float) -> dict
     }
 
 
-def _merged(model: Model, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _merged(model: JobModel, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Returns the record of a file that all ranks share, as a reduction writes it."""
     summed = {name: sum(row[name] for row in rows) for name in rows[0] if name not in ("id", "rank", "FILE_ALIGNMENT")}
     kind, moved = model.kind, "WRITTEN" if model.kind == "WRITE" else "READ"
@@ -182,7 +182,7 @@ def planted(fault: str, strength: float, seed: int) -> Planted:
     ranks, targets = int(draw.choice([16, 32, 64])), 8
     kind = "READ" if "read" in fault else "WRITE"
     calls = int(draw.choice([24, 48, 96]))
-    sound = Model(ranks, kind, calls, int(draw.choice([4, 8])) * MIB, targets, 0.0)
+    sound = JobModel(ranks, kind, calls, int(draw.choice([4, 8])) * MIB, targets, 0.0)
     if fault in ("narrow stripes", "slow rank of a file"):
         sound = replace(sound, stripes=8)
     if fault == "slow host":
@@ -196,7 +196,7 @@ def planted(fault: str, strength: float, seed: int) -> Planted:
     return Planted(fault, frozenset(expected), frozenset(expected | allowed), strength, gain, job_of_model(faulty))
 
 
-def _with_fault(model: Model, fault: str, strength: float) -> Model:
+def _with_fault(model: JobModel, fault: str, strength: float) -> JobModel:
     """Returns the model with the fault added."""
     if fault == "slow target":
         return replace(model, slow=strength, slow_ranks=tuple(range(3, model.ranks, model.targets)))

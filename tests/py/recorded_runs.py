@@ -32,7 +32,7 @@ MEASURING = {"cold-then-warm"}
 
 
 @dataclass(frozen=True)
-class Run:
+class RecordedRun:
     """A recorded run: its planted fault, the rules that name the fault, other rules that may report something, the
     measured cost, and the advice.
     """
@@ -95,12 +95,12 @@ _UNPACKED = tempfile.TemporaryDirectory(prefix="iolens-planted-logs-")
 
 
 @cache
-def runs(half: str) -> tuple[Run, ...]:
+def runs(half: str) -> tuple[RecordedRun, ...]:
     """Reads and judges all runs of a set."""
     rows = [json.loads(line) for line in (PLANTED / f"{half}.jsonl").read_text(encoding="utf-8").splitlines()]
     twins = {row["group"]: row["seconds"] for row in rows if row["name"].endswith("-0")}
     return tuple(
-        Run(
+        RecordedRun(
             row["name"],
             row["fault"],
             frozenset(row["expected"]),
@@ -180,7 +180,7 @@ def gains() -> list[Gain]:
     ]
 
 
-def _gain(name: str, repeated: list[Run]) -> Gain:
+def _gain(name: str, repeated: list[RecordedRun]) -> Gain:
     """Returns the costs and bounds of the repetitions of one fault."""
     costs = [run.cost * run.run_time for run in repeated]
     limits = [(run.bound or 0.0) * run.run_time for run in repeated]

@@ -11,7 +11,7 @@ import pytest
 from iolens.advise import diagnosis, findings, say
 from iolens.advise.agree import agreed
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.mpiio import exchange
 from iolens.advise.standing import HARDLY, NOTHING, standing
 from iolens.log import read_log
@@ -28,9 +28,13 @@ def rule(name: str) -> Rule:
 
 
 def test_the_first_finding_decides_on_a_hint_and_on_a_layout() -> None:
-    first = Seen("", 2.0, "", "{hints}\n{layout}", ("cb_nodes 4", "romio_cb_write enable"), Layout(4, MIB, (1,)))
-    later = Seen("", 1.0, "", "{hints}\n{layout}", ("cb_nodes 8", "romio_cb_write enable"), Layout(8, MIB, (1, 2)))
-    other = Seen("", 1.0, "", "{layout}", (), Layout(8, MIB, (3,)))
+    first = Seen(
+        "", 2.0, "", "{hints}\n{layout}", ("cb_nodes 4", "romio_cb_write enable"), ProposedStripes(4, MIB, (1,))
+    )
+    later = Seen(
+        "", 1.0, "", "{hints}\n{layout}", ("cb_nodes 8", "romio_cb_write enable"), ProposedStripes(8, MIB, (1, 2))
+    )
+    other = Seen("", 1.0, "", "{layout}", (), ProposedStripes(8, MIB, (3,)))
     one, two, three = agreed([(rule("a"), first), (rule("b"), later), (rule("c"), other)])
     assert "  cb_nodes 4" in one.remedy
     assert "lfs setstripe -c 4 -S 1M" in one.remedy
@@ -44,7 +48,7 @@ def test_the_first_finding_decides_on_a_hint_and_on_a_layout() -> None:
 
 @pytest.mark.parametrize(("targets", "is_said"), [(3, True), (4, False)])
 def test_a_remedy_with_more_stripes_than_the_log_shows_targets_says_so(targets: int, is_said: bool) -> None:
-    seen = Seen("", 2.0, "", "{layout}", (), Layout(4, MIB, (1,)))
+    seen = Seen("", 2.0, "", "{layout}", (), ProposedStripes(4, MIB, (1,)))
     (one,) = agreed([(rule("a"), seen)], ("lustre",), targets)
     assert ("This log shows no more than 3 targets" in one.remedy) == is_said
 

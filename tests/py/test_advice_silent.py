@@ -20,7 +20,7 @@ SHARED = {"rank": -1, "SLOWEST_RANK": 3, "SLOWEST_RANK_BYTES": 16 * MIB}
 
 
 @dataclass(frozen=True)
-class Case:
+class RuleTwin:
     """A rule, the job that it must find, and the changes that make its twin."""
 
     rule: str
@@ -181,53 +181,57 @@ def pnetcdf(independent: int = 8000, collective: int = 0, redefs: int = 0, below
 
 CHUNK = {"CHUNK_SIZE_D1": 1 << 20, "USE_MPIIO_COLLECTIVE": 1}
 CASES = [
-    Case("slow-rank-of-file", slow_rank, {"slowest": 0.9}),
-    Case("slow-rank-of-file", slow_rank, {"own": 128}),
-    Case("mpiio-above-posix", mpiio_time, {"above": 10.0}),
-    Case("mpiio-above-posix", mpiio_time, {"collective": True}),
-    Case("one-place", one_place, {"place": 64 * 50000}),
-    Case("one-place", one_place, {"calls": 500}),
-    Case("many-seeks", seeks, {"each": 0.5}),
-    Case("many-seeks", seeks, {"opens": 5000}),
-    Case("sync-each-write", synced, {"seconds": 0.5}),
-    Case("sync-each-write", synced, {"calls": 4}),
-    Case("all-read-one", common_input, {"readers": 3}),
-    Case("all-read-one", common_input, {"name": "/opt/lib/python3/site-packages/table.pyc"}),
-    Case("never-read", search, {"files": 60}),
-    Case("never-read", search, {"read": 10}),
-    Case("never-read", search, {"path": "/scratch/items/{}"}),
-    Case("unaligned-own", inside_stripes, {"unaligned": 8}),
-    Case("unaligned-own", inside_stripes, {"stripes": 1}),
-    Case("wide-for-one", wide, {"stripes": 4}),
-    Case("wide-for-one", wide, {"size": 2 * MIB}),
-    Case("few-targets", crowded, {"targets": 72, "highest": 200}),
-    Case("few-targets", crowded, {"highest": 4}),
-    Case("uneven-times", unequal, {"spread": 26.0}),
-    Case("lock-files", locks, {"name": "/scratch/run.dat"}),
-    Case("lock-files", locks, {"opens": 3}),
-    Case("hdf5-independent", hdf5, {"USE_MPIIO_COLLECTIVE": 1}),
-    Case("hdf5-independent", hdf5, {"size": 2 * MIB}),
-    Case("hdf5-metadata", lambda **changes: hdf5(**{"opens": 4000, "meta": 40.0} | changes), {"meta": 4.0}),
-    Case("hdf5-metadata", lambda **changes: hdf5(**{"opens": 4000, "meta": 40.0} | changes), {"opens": 8}),
-    Case("hdf5-chunks", lambda **changes: hdf5(**{"below": 4, **CHUNK} | changes), {"below": 1}),
-    Case("hdf5-chunks", lambda **changes: hdf5(**{"below": 4, **CHUNK} | changes), {"CHUNK_SIZE_D1": 512}),
-    Case("hdf5-tiny-datasets", lambda **changes: hdf5(**{"datasets": 2000, "calls": 8000} | changes), {"datasets": 20}),
-    Case("hdf5-tiny-datasets", lambda **changes: hdf5(**{"datasets": 2000, "calls": 8000} | changes), {"size": MIB}),
-    Case("hdf5-fill-values", filled, {"more": 0.05}),
-    Case("hdf5-fill-values", filled, {"read": 1.0}),
-    Case("hdf5-fill-values", filled, {"more": 3.0}),
-    Case("hdf5-fill-values", filled, {"each": MIB // 32}),
-    Case("hdf5-unaligned", objects, {"unaligned": 4}),
-    Case("hdf5-unaligned", objects, {"opened": 2}),
-    Case("hdf5-unaligned", objects, {"stripes": 1}),
-    Case("pnetcdf-independent", pnetcdf, {"independent": 0, "collective": 8000}),
-    Case("pnetcdf-redefine", lambda **changes: pnetcdf(**{"redefs": 3, "below": 8} | changes), {"redefs": 0}),
-    Case("pnetcdf-redefine", lambda **changes: pnetcdf(**{"redefs": 3, "below": 8} | changes), {"below": 1}),
+    RuleTwin("slow-rank-of-file", slow_rank, {"slowest": 0.9}),
+    RuleTwin("slow-rank-of-file", slow_rank, {"own": 128}),
+    RuleTwin("mpiio-above-posix", mpiio_time, {"above": 10.0}),
+    RuleTwin("mpiio-above-posix", mpiio_time, {"collective": True}),
+    RuleTwin("one-place", one_place, {"place": 64 * 50000}),
+    RuleTwin("one-place", one_place, {"calls": 500}),
+    RuleTwin("many-seeks", seeks, {"each": 0.5}),
+    RuleTwin("many-seeks", seeks, {"opens": 5000}),
+    RuleTwin("sync-each-write", synced, {"seconds": 0.5}),
+    RuleTwin("sync-each-write", synced, {"calls": 4}),
+    RuleTwin("all-read-one", common_input, {"readers": 3}),
+    RuleTwin("all-read-one", common_input, {"name": "/opt/lib/python3/site-packages/table.pyc"}),
+    RuleTwin("never-read", search, {"files": 60}),
+    RuleTwin("never-read", search, {"read": 10}),
+    RuleTwin("never-read", search, {"path": "/scratch/items/{}"}),
+    RuleTwin("unaligned-own", inside_stripes, {"unaligned": 8}),
+    RuleTwin("unaligned-own", inside_stripes, {"stripes": 1}),
+    RuleTwin("wide-for-one", wide, {"stripes": 4}),
+    RuleTwin("wide-for-one", wide, {"size": 2 * MIB}),
+    RuleTwin("few-targets", crowded, {"targets": 72, "highest": 200}),
+    RuleTwin("few-targets", crowded, {"highest": 4}),
+    RuleTwin("uneven-times", unequal, {"spread": 26.0}),
+    RuleTwin("lock-files", locks, {"name": "/scratch/run.dat"}),
+    RuleTwin("lock-files", locks, {"opens": 3}),
+    RuleTwin("hdf5-independent", hdf5, {"USE_MPIIO_COLLECTIVE": 1}),
+    RuleTwin("hdf5-independent", hdf5, {"size": 2 * MIB}),
+    RuleTwin("hdf5-metadata", lambda **changes: hdf5(**{"opens": 4000, "meta": 40.0} | changes), {"meta": 4.0}),
+    RuleTwin("hdf5-metadata", lambda **changes: hdf5(**{"opens": 4000, "meta": 40.0} | changes), {"opens": 8}),
+    RuleTwin("hdf5-chunks", lambda **changes: hdf5(**{"below": 4, **CHUNK} | changes), {"below": 1}),
+    RuleTwin("hdf5-chunks", lambda **changes: hdf5(**{"below": 4, **CHUNK} | changes), {"CHUNK_SIZE_D1": 512}),
+    RuleTwin(
+        "hdf5-tiny-datasets", lambda **changes: hdf5(**{"datasets": 2000, "calls": 8000} | changes), {"datasets": 20}
+    ),
+    RuleTwin(
+        "hdf5-tiny-datasets", lambda **changes: hdf5(**{"datasets": 2000, "calls": 8000} | changes), {"size": MIB}
+    ),
+    RuleTwin("hdf5-fill-values", filled, {"more": 0.05}),
+    RuleTwin("hdf5-fill-values", filled, {"read": 1.0}),
+    RuleTwin("hdf5-fill-values", filled, {"more": 3.0}),
+    RuleTwin("hdf5-fill-values", filled, {"each": MIB // 32}),
+    RuleTwin("hdf5-unaligned", objects, {"unaligned": 4}),
+    RuleTwin("hdf5-unaligned", objects, {"opened": 2}),
+    RuleTwin("hdf5-unaligned", objects, {"stripes": 1}),
+    RuleTwin("pnetcdf-independent", pnetcdf, {"independent": 0, "collective": 8000}),
+    RuleTwin("pnetcdf-redefine", lambda **changes: pnetcdf(**{"redefs": 3, "below": 8} | changes), {"redefs": 0}),
+    RuleTwin("pnetcdf-redefine", lambda **changes: pnetcdf(**{"redefs": 3, "below": 8} | changes), {"below": 1}),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{'-'.join(case.twin)}")
-def test_a_fault_is_found_and_its_near_twin_is_not(case: Case) -> None:
+def test_a_fault_is_found_and_its_near_twin_is_not(case: RuleTwin) -> None:
     found = said(case.make())
     assert case.rule in found
     assert found[case.rule].evidence

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from comparison_example import GRID, MIB, cautions, change, compared, write_sweep
 from iolens.lab.predict.links import Links
-from iolens.lab.predict.predict import Times
+from iolens.lab.predict.predict import PredictedTimes
 from iolens.lab.predict.what_if import WhatIf, prediction_json
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
@@ -195,7 +195,7 @@ def test_the_remedy_says_on_which_machines_it_holds(
     """Predictions count if they are of this machine and have the best setting: 12 stripes, 4 aggregators."""
     folder = lustre_sweep(tmp_path / "sweep")
     if here is not None:
-        times = Times(1.0, 2.0, 1.0, 1.0)
+        times = PredictedTimes(1.0, 2.0, 1.0, 1.0)
         points = [({"stripe_count": count, "aggregators": 4}, times) for count in stripes]
         links = Links(here, [(1.0, (1.0, 2.0)), (here, (2.0, 1.0)), (16.0, (2.0, 1.0))])
         found = WhatIf("run.darshan", "ost.yaml", None, (), times, times, None, points, links)

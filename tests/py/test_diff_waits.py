@@ -11,7 +11,7 @@ from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.exhibits.subjects.tables import differences
 from iolens.pages.subjects.words import headline, notes
 from test_why import job_with
-from why_programs import Line
+from why_programs import RankLine
 
 WAITS, PATH, SAVED = "Waits of all ranks, by cause", "The critical path, by work", "What if: time saved"
 
@@ -19,8 +19,8 @@ WAITS, PATH, SAVED = "Waits of all ranks, by cause", "The critical path, by work
 def job(write: float, compute: float) -> Job:
     """Returns a job in which rank 0 writes, and rank 1 computes, before both meet at 8 s."""
     meet = max(write, compute)
-    late = Line().file(0, write).together("MPI_Barrier", write, meet, 2)
-    return job_with(late, Line().together("MPI_Barrier", compute, meet, 2))
+    late = RankLine().file(0, write).together("MPI_Barrier", write, meet, 2)
+    return job_with(late, RankLine().together("MPI_Barrier", compute, meet, 2))
 
 
 def subjects(*jobs: Job) -> Subjects:

@@ -124,13 +124,13 @@ def test_calls_that_cannot_be_recorded_are_named_with_the_reason() -> None:
 
 
 def test_features_of_a_failed_trial_are_not_claimed() -> None:
-    rows = {row.name: row for row in features(trials.Trial(CheckResult("a program", "failed", False), None))}
+    rows = {row.name: row for row in features(trials.FeatureTrial(CheckResult("a program", "failed", False), None))}
     assert rows["kinds of calls"].works is None
     assert "periods of I/O" not in rows
 
 
 def test_a_log_without_the_data_of_a_feature_is_said() -> None:
-    rows = {row.name: row for row in features(trials.Trial(CheckResult("a program", "ran", True), job_of()))}
+    rows = {row.name: row for row in features(trials.FeatureTrial(CheckResult("a program", "ran", True), job_of()))}
     for name in ("families of files", "training jobs", "periods of I/O"):
         assert (rows[name].works, rows[name].found) == (None, "the trial's log lacks the data")
 
@@ -145,7 +145,7 @@ def test_the_package_behind_serve_is_found_by_version(
         return installed
 
     monkeypatch.setattr("iolens.lab.doctor.features.version", version)
-    rows = {row.name: row for row in features(trials.Trial(CheckResult("a program", "failed", False), None))}
+    rows = {row.name: row for row in features(trials.FeatureTrial(CheckResult("a program", "failed", False), None))}
     assert rows["iolens serve"].works is works
     assert installed in rows["iolens serve"].found
 

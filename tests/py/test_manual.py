@@ -23,7 +23,7 @@ import counters  # noqa: E402
 import record  # noqa: E402
 import reference  # noqa: E402
 import stage  # noqa: E402
-from commands import LONG, Row, blocks, commands_of, pages, rows  # noqa: E402
+from commands import LONG, CommandRow, blocks, commands_of, pages, rows  # noqa: E402
 from pages import documents, page_of  # noqa: E402
 
 STOPS = {";", "&&", "||", "|", ">", ">>", "<", "&", ";;", "2>&1", ">&"}
@@ -89,7 +89,11 @@ def test_commands_that_are_not_run_say_why() -> None:
 
 
 def test_a_row_of_the_table_keeps_its_command_from_being_run() -> None:
-    table = [Row("x*", "make *", "", "minutes"), Row("*", "sbatch *", "tests/a.py", ""), Row("*", "b", LONG, "hours")]
+    table = [
+        CommandRow("x*", "make *", "", "minutes"),
+        CommandRow("*", "sbatch *", "tests/a.py", ""),
+        CommandRow("*", "b", LONG, "hours"),
+    ]
     (block,) = blocks("```sh\nmake a\nsbatch x\nb\nc\n```\n", Path("x.md"), table)
     assert [(each.kept, each.long) for each in block.commands] == [
         ("minutes", False),

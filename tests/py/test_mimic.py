@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iolens.cli.main import main
-from iolens.lab.mimic.calls import Calls, FileFacts, Kind, Trace, View, calls_of, in_order, joined
+from iolens.lab.mimic.calls import CallKind, Calls, FileFacts, Trace, View, calls_of, in_order, joined
 from iolens.lab.mimic.phases import VALUES, expand, fold, groups_of, pauses, waits_of
 from iolens.lab.mimic.tables import tables_of
 from iolens.lab.mimic.visible import visible_before
@@ -19,7 +19,7 @@ from iolens.lab.mimic.visible import visible_before
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def program(rank: int, rows: list[tuple[Kind, int, int, int]]) -> Calls:
+def program(rank: int, rows: list[tuple[CallKind, int, int, int]]) -> Calls:
     """Returns calls of a rank (kind, file, offset, length), one second each."""
     kinds, files, offsets, lengths = np.array(rows, np.int64).reshape(-1, 4).T
     starts = np.arange(len(rows)) * 1.0
@@ -34,17 +34,17 @@ def folded(calls: Calls, threshold: float = np.inf) -> list[int]:
     for group in groups_of(calls, waits_of(calls, np.zeros(1 + int(calls.rank.max())))):
         steps = fold(calls, group, pauses(group, threshold))
         kinds, values = expand(steps)
-        assert kinds == [Kind(int(kind)) for kind in calls.kind[group.place[:, 0]]]
+        assert kinds == [CallKind(int(kind)) for kind in calls.kind[group.place[:, 0]]]
         for place, name in enumerate(VALUES):
             assert np.array_equal(values[:, place], getattr(calls, name)[group.place])
         sizes.append(len(steps))
     return sizes
 
 
-def segments(rank: int, ranks: int) -> list[tuple[Kind, int, int, int]]:
+def segments(rank: int, ranks: int) -> list[tuple[CallKind, int, int, int]]:
     """Returns the calls of IOR: 7 segments, each of 5 transfers of 10 bytes."""
-    moves = [(Kind.WRITE, 0, (s * ranks + rank) * 50 + t * 10, 10) for s in range(7) for t in range(5)]
-    return [(Kind.OPEN, 0, 0, 0), *moves, (Kind.CLOSE, 0, 0, 0)]
+    moves = [(CallKind.WRITE, 0, (s * ranks + rank) * 50 + t * 10, 10) for s in range(7) for t in range(5)]
+    return [(CallKind.OPEN, 0, 0, 0), *moves, (CallKind.CLOSE, 0, 0, 0)]
 
 
 def test_segments_of_transfers_are_two_loops_for_all_ranks() -> None:
@@ -53,7 +53,7 @@ def test_segments_of_transfers_are_two_loops_for_all_ranks() -> None:
 
 
 def test_loops_over_files_with_transfers_in_them_are_found() -> None:
-    each = [(Kind.OPEN, 0, 0), *((Kind.WRITE, 100 * i, 100) for i in range(9)), (Kind.CLOSE, 0, 0)]
+    each = [(CallKind.OPEN, 0, 0), *((CallKind.WRITE, 100 * i, 100) for i in range(9)), (CallKind.CLOSE, 0, 0)]
     rows = [(kind, file, offset, length) for file in range(50) for kind, offset, length in each]
     assert folded(program(0, rows)) == [5]
 
@@ -62,15 +62,15 @@ def test_loops_over_files_with_transfers_in_them_are_found() -> None:
 def test_steps_stand_for_exactly_the_calls_of_a_random_program(seed: int) -> None:
     chance = random.Random(seed)
 
-    def block(depth: int) -> list[tuple[Kind, int, int, int]]:
-        rows: list[tuple[Kind, int, int, int]] = []
+    def block(depth: int) -> list[tuple[CallKind, int, int, int]]:
+        rows: list[tuple[CallKind, int, int, int]] = []
         for _ in range(chance.randrange(1, 4)):
             if depth and chance.random() < 0.6:
                 inner, stride = block(depth - 1), chance.choice([0, 8, 100, -4])
                 for turn in range(chance.randrange(1, 6)):
                     rows += [(kind, file, offset + turn * stride, length) for kind, file, offset, length in inner]
             else:
-                kind = chance.choice([Kind.WRITE, Kind.READ, Kind.FSYNC])
+                kind = chance.choice([CallKind.WRITE, CallKind.READ, CallKind.FSYNC])
                 rows.append((kind, chance.randrange(3), chance.randrange(1000), chance.randrange(100)))
         return rows
 
@@ -83,7 +83,7 @@ def test_steps_stand_for_exactly_the_calls_of_a_random_program(seed: int) -> Non
 
 
 def test_waits_of_one_chain_share_a_class() -> None:
-    calls = program(0, [(Kind.SEEK, 0, 0, 0)] * 6)
+    calls = program(0, [(CallKind.SEEK, 0, 0, 0)] * 6)
     starts = np.cumsum([0.0, 1.0, 1.5, 30.0, 0.001, 40.0])
     calls = calls.changed(start=starts, end=starts)
     (group,) = groups_of(calls, waits_of(calls, np.zeros(1)))

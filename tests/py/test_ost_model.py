@@ -18,13 +18,13 @@ LINK = 1250e6
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReplayTimes:
     seconds: float
     bytes: list[int]
     busy: list[float]
 
 
-def replay(trace: Sequence[str], stripes: int, size: int = MIB, config: Path = CONFIG) -> Replay:
+def replay(trace: Sequence[str], stripes: int, size: int = MIB, config: Path = CONFIG) -> ReplayTimes:
     """Replays `time,client,op,file,offset,bytes` lines on a layout that begins at target 0."""
     done = subprocess.run(
         [SIMULATE, config, str(stripes), str(size), "0"],
@@ -35,7 +35,7 @@ def replay(trace: Sequence[str], stripes: int, size: int = MIB, config: Path = C
     )
     lines = done.stdout.splitlines()
     rows = [line.split(",") for line in lines[2:]]
-    return Replay(float(lines[0].split(",")[1]), [int(row[1]) for row in rows], [float(row[2]) for row in rows])
+    return ReplayTimes(float(lines[0].split(",")[1]), [int(row[1]) for row in rows], [float(row[2]) for row in rows])
 
 
 def sequential(client: int, total: int, transfer: int, op: str = "w", file: int = 1, start: int = 0) -> list[str]:

@@ -13,14 +13,14 @@ import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError, UsageError
 from iolens.lab.predict.calibrate import in_turn, one_run, runs
-from iolens.lab.predict.extents import Extents, View, piece, union
-from iolens.lab.predict.fit import Trial, fit, seconds
+from iolens.lab.predict.extents import Extents, FileView, piece, union
+from iolens.lab.predict.fit import FitRun, fit, seconds
 from iolens.lab.predict.links import Links
 from iolens.lab.predict.model import model_of, model_text, read_model
 from iolens.lab.predict.predict import predict, recorded_times
 from iolens.lab.predict.recorded import largest_file, read_recorded
-from iolens.lab.predict.settings import Settings
-from iolens.lab.predict.steps import Program, play
+from iolens.lab.predict.settings import ChangedSettings
+from iolens.lab.predict.steps import RankSteps, play
 from iolens.lab.predict.turns import ahead
 from iolens.lab.predict.two_phase import Collective, Move, aggregators_in_use, is_interleaved, places, rounds
 from iolens.lab.predict.what_if import read_what_if
@@ -48,7 +48,7 @@ def test_pieces_that_touch_or_overlap_are_one() -> None:
 
 
 def test_a_view_goes_on_behind_its_file_type() -> None:
-    view = View(100, 50, Extents(np.array([5, 20]), np.array([10, 10])))
+    view = FileView(100, 50, Extents(np.array([5, 20]), np.array([10, 10])))
     assert pairs(view.extents(105, 20)) == [(105, 115), (120, 130)]
     assert pairs(view.extents(125, 12)) == [(125, 130), (155, 162)]
     assert view.place(155) == 20
@@ -97,7 +97,7 @@ def test_ranges_in_turn_are_not_interleaved() -> None:
 
 
 def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
-    program = Program({7: Layout(1, MIB, 0)})
+    program = RankSteps({7: Layout(1, MIB, 0)})
     for rank in (0, 1):
         program.wait(rank, 0.5 * rank)
         program.mark(rank, 0)
@@ -121,7 +121,7 @@ def test_who_comes_first_is_drawn_by_the_seed(apart: float, last_ones: set[int])
     """Four ranks write the same page: the last one waits for the locks of all others, and any rank may be the last one,
     unless they come far apart.
     """
-    program = Program({1: Layout(1, MIB, 0)})
+    program = RankSteps({1: Layout(1, MIB, 0)})
     program.meet(range(4))
     for rank in range(4):
         program.wait(rank, apart * rank)
@@ -138,7 +138,7 @@ def test_who_comes_first_is_drawn_by_the_seed(apart: float, last_ones: set[int])
 
 def test_a_rank_goes_behind_those_ahead_of_it() -> None:
     """Rank 1 of two begins first, whatever the seed: the other one waits for its lock, never the other way round."""
-    program = Program({1: Layout(1, MIB, 0)})
+    program = RankSteps({1: Layout(1, MIB, 0)})
     program.meet(range(2))
     places = program.in_turn({0: [1], 1: []})
     for rank in (0, 1):
@@ -181,7 +181,7 @@ def test_a_wrong_step_is_named(line: str) -> None:
 
 
 def test_ranks_that_wait_in_vain_are_named() -> None:
-    program = Program({}, met=0)
+    program = RankSteps({}, met=0)
     program.lines.append("m,3,0,2")
     with pytest.raises(Exception, match="rank 3 waits for ranks that never come"):
         play(program, MODEL)
@@ -191,9 +191,9 @@ TRUE = {"ost_mb_per_s": 90.0, "link_mb_per_s": 300.0, "ost_rpc_us": 120.0, "netw
 """Parameters of a simulated file system, which the fit must find."""
 
 
-def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_each: bool = False) -> Program:
+def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_each: bool = False) -> RankSteps:
     """Returns writes (rank, offset, length) with a flush at the end, or after each."""
-    program = Program({1: Layout(stripes, MIB, 0)})
+    program = RankSteps({1: Layout(stripes, MIB, 0)})
     for rank in range(ranks):
         program.mark(rank, 0)
     for rank, offset, length in sizes:
@@ -220,7 +220,7 @@ def test_a_fit_recovers_what_it_was_not_told(tmp_path: Path) -> None:
     }
     true = {**start.values, **TRUE}
     found = fit(
-        [Trial(name, each, seconds(Trial(name, each, 1.0), true, tmp_path)) for name, each in programs.items()], start
+        [FitRun(name, each, seconds(FitRun(name, each, 1.0), true, tmp_path)) for name, each in programs.items()], start
     )
     assert found.unseen == ()
     assert {key: found.model.values[key] for key in TRUE} == pytest.approx(TRUE, rel=0.03)
@@ -231,7 +231,7 @@ def test_a_parameter_that_no_run_shows_stays(tmp_path: Path) -> None:
     start = read_model()
     one = moves(1, 1, [(0, i * 4 * MIB, 4 * MIB) for i in range(8)])
     true = {**start.values, "ost_mb_per_s": 120.0}
-    found = fit([Trial("one", one, seconds(Trial("one", one, 1.0), true, tmp_path))], start)
+    found = fit([FitRun("one", one, seconds(FitRun("one", one, 1.0), true, tmp_path))], start)
     assert {"link_mb_per_s", "lock_us"} <= set(found.unseen)
     assert found.model.values["lock_us"] == start.values["lock_us"]
     assert found.model.values["ost_mb_per_s"] == pytest.approx(120, rel=0.02)
@@ -242,7 +242,7 @@ def test_the_errors_are_those_of_the_model_that_is_written(tmp_path: Path) -> No
     start = read_model()
     one = moves(1, 1, [(0, i * 4 * MIB, 4 * MIB) for i in range(8)])
     true = {**start.values, "ost_mb_per_s": 5000.0, "link_mb_per_s": 600.0}
-    trial = Trial("one", one, seconds(Trial("one", one, 1.0), true, tmp_path))
+    trial = FitRun("one", one, seconds(FitRun("one", one, 1.0), true, tmp_path))
     found = fit([trial], start)
     assert seconds(trial, found.model.values, tmp_path) / trial.measured - 1 == pytest.approx(
         found.errors["one"], abs=0.02
@@ -282,7 +282,7 @@ RECORDED = ROOT / "tests" / "data" / "iolens" / "predict"
 def test_a_recorded_run_tells_another_one(log: str, stripes: int, error: float) -> None:
     """Both runs were measured; the one with 4 stripes is replayed with another stripe count."""
     traced = read_recorded(read_log(RECORDED / "ior-4-stripes.darshan"))
-    (found,) = predict(traced, read_model(RECORDED / "model.yaml"), [Settings(stripe_count=stripes)])
+    (found,) = predict(traced, read_model(RECORDED / "model.yaml"), [ChangedSettings(stripe_count=stripes)])
     measured = recorded_times(read_recorded(read_log(RECORDED / f"{log}.darshan")))
     assert found.predicted.io == pytest.approx(measured.io, rel=error)
     assert abs(found.own_error) < 0.1

@@ -45,19 +45,19 @@ def segments(report: darshan.DarshanReport) -> Traces:
 
 
 @dataclass
-class OpenFile:
+class DxtFile:
     """An open file with its name and position."""
 
     name: str
     at: int = 0
 
 
-def follow(opened: dict[int, OpenFile], call: str, words: list[str], result: int) -> tuple[OpenFile, int] | None:
+def follow(opened: dict[int, DxtFile], call: str, words: list[str], result: int) -> tuple[DxtFile, int] | None:
     """Follows descriptors and positions, and returns the file and offset of each transfer."""
     if call == "openat":
-        opened[result] = OpenFile(words[1].strip('"'))
+        opened[result] = DxtFile(words[1].strip('"'))
         return None
-    this = opened.get(int(words[0]), OpenFile("standard stream"))
+    this = opened.get(int(words[0]), DxtFile("standard stream"))
     if call in ("dup", "lseek", "close"):
         if call == "dup":
             opened[result] = this
@@ -79,7 +79,7 @@ def as_the_kernel_saw(folder: Path) -> Traces:
     if done.returncode != 0:
         pytest.skip("strace may not trace here")
     files: Traces = {}
-    opened: dict[int, OpenFile] = {}
+    opened: dict[int, DxtFile] = {}
     for match in filter(None, map(CALL.match, listing.read_text().splitlines())):
         call, result = match[1], int(match[3])
         moved = follow(opened, call, match[2].split(", "), result) if result >= 0 else None

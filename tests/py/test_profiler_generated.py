@@ -19,7 +19,7 @@ from iolens.metrics.processor.sampled.own_functions import own_functions
 from iolens.metrics.processor.sampled.samples import sample_rows
 from iolens.symbols.chains import Frame
 from iolens.symbols.generated import generated_line, generated_names
-from iolens.symbols.lines import Line
+from iolens.symbols.lines import SourceLine
 
 SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
 
@@ -175,14 +175,14 @@ def test_an_address_has_the_name_of_the_function_that_it_lies_in() -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("py::C.work:/a/b:c.py", Line("C.work", "/a/b:c.py")),
-        ("py::<module>:/a/b.py", Line("<module> of b.py", "/a/b.py")),
-        ("py::<module>:<frozen os>", Line("<module> of <frozen os>", "<frozen os>")),
-        ("py::cut", Line("cut")),
-        ("py::", Line("py::")),
-        ("py:::/a.py", Line("py:::/a.py", "/a.py")),
-        ("LazyCompile:*f /a/b.js:1:2", Line("LazyCompile:*f /a/b.js:1:2")),
+        ("py::C.work:/a/b:c.py", SourceLine("C.work", "/a/b:c.py")),
+        ("py::<module>:/a/b.py", SourceLine("<module> of b.py", "/a/b.py")),
+        ("py::<module>:<frozen os>", SourceLine("<module> of <frozen os>", "<frozen os>")),
+        ("py::cut", SourceLine("cut")),
+        ("py::", SourceLine("py::")),
+        ("py:::/a.py", SourceLine("py:::/a.py", "/a.py")),
+        ("LazyCompile:*f /a/b.js:1:2", SourceLine("LazyCompile:*f /a/b.js:1:2")),
     ],
 )
-def test_names_of_generated_functions_are_taken_apart(name: str, line: Line) -> None:
+def test_names_of_generated_functions_are_taken_apart(name: str, line: SourceLine) -> None:
     assert generated_line(name) == line

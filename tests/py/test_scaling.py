@@ -16,7 +16,7 @@ from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison import scaling
 from iolens.metrics.comparison.results import Comparison, compare
-from iolens.metrics.comparison.scaling import Measured
+from iolens.metrics.comparison.scaling import ScalingPoint
 from iolens.pages.comparison.document import write_comparison
 from iolens.pages.comparison.words import subtitle
 from iolens.pages.exhibits.sweep.scaling import SCALING
@@ -116,7 +116,7 @@ def test_the_kind_of_scaling_follows_from_the_work(
     works: list[Any], seconds: list[float], kind: str, speedup: float, efficiency: float
 ) -> None:
     points = [
-        Measured("", workers, work, [(work or 8.0) / time], time)
+        ScalingPoint("", workers, work, [(work or 8.0) / time], time)
         for workers, work, time in zip((1, 2), works, seconds, strict=True)
     ]
     found = scaling.scaling(points)
@@ -130,7 +130,7 @@ def test_the_kind_of_scaling_follows_from_the_work(
 def test_without_two_numbers_of_workers_there_is_no_scaling(tmp_path: Path) -> None:
     logs = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0")]
     assert scaling.of_subjects(read_subjects(logs)) is None
-    assert scaling.scaling([Measured("", 4, 1.0, [1.0], 1.0), Measured("", 4, 1.0, [2.0], 0.5)]) is None
+    assert scaling.scaling([ScalingPoint("", 4, 1.0, [1.0], 1.0), ScalingPoint("", 4, 1.0, [2.0], 0.5)]) is None
 
 
 def test_logs_of_one_program_on_different_numbers_of_processes_scale() -> None:

@@ -11,12 +11,12 @@ from iolens.log import Job, read_log
 from iolens.metrics.processor.steps import steps
 from iolens.metrics.why.answers import path_by_activity, storage_saving, wait_states, waits_by_cause
 from test_why import job_with
-from why_programs import Line
+from why_programs import RankLine
 
 LOG = Path(__file__).parents[1] / "data/iolens/predict/ior-1-stripe.darshan"
 
 
-def recipe(*lines: Line) -> tuple[Job, dict[str, tuple[str, str]]]:
+def recipe(*lines: RankLine) -> tuple[Job, dict[str, tuple[str, str]]]:
     """Returns a job with these events beside times of a real run, and its steps: evidence and table by number."""
     real = read_log(LOG)
     made = job_with(*lines)
@@ -27,8 +27,8 @@ def recipe(*lines: Line) -> tuple[Job, dict[str, tuple[str, str]]]:
 
 
 def test_steps_name_the_first_cause_and_the_path() -> None:
-    late = Line().file(0, 5).together("MPI_Barrier", 5, 5.1, 2)
-    job, said = recipe(late, Line().together("MPI_Barrier", 1, 5.1, 2))
+    late = RankLine().file(0, 5).together("MPI_Barrier", 5, 5.1, 2)
+    job, said = recipe(late, RankLine().together("MPI_Barrier", 1, 5.1, 2))
     causes, states, path, saving = waits_by_cause(job), wait_states(job), path_by_activity(job), storage_saving(job)
     assert causes is not None
     assert states is not None
@@ -45,7 +45,7 @@ def test_steps_name_the_first_cause_and_the_path() -> None:
 
 
 def test_steps_of_a_job_without_waits_say_nothing_of_them() -> None:
-    _, said = recipe(Line().file(0, 5).together("MPI_Barrier", 5, 5.1, 1))
+    _, said = recipe(RankLine().file(0, 5).together("MPI_Barrier", 5, 5.1, 1))
     assert not any("waited" in evidence or "most waits" in evidence for evidence, _ in said.values())
 
 

@@ -23,7 +23,7 @@ from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 from iolens.lab.tune.features import writers_of_lustre
 from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import DEFAULT, MODEL, OTHER_SIZE, RULE, search_of
-from iolens.lab.tune.trail import Step, Trail
+from iolens.lab.tune.trail import SearchStep, Trail
 from iolens.lab.tune.tune import Tuning, repetitions_due
 from iolens.lab.values import Change
 from iolens.pages.exhibits.sweep.search import fitted
@@ -263,7 +263,7 @@ def test_beside_repeated_settings_the_best_and_the_default_are_repeated_too() ->
     finished = {"sc1/rep-1", "sc2/rep-1", "sc2/rep-2"}
     todo = [run for run in schedule(experiment) if run.id not in finished]
     sweep: Any = SimpleNamespace(experiment=experiment, todo=todo)
-    step = Step("sc4/rep-1", {"stripe_count": 4}, MODEL, None, None, None, 4.0, None, 1.0)
+    step = SearchStep("sc4/rep-1", {"stripe_count": 4}, MODEL, None, None, None, 4.0, None, 1.0)
     trail = Trail(3, "3 runs", (), (step,))
     tuning = Tuning(sweep, search, Budget(runs=3), {0: 1.0, 1: 2.0, 2: 4.0}, frozenset(), trail)
     assert {spec.id for spec in repetitions_due(tuning)} == {"sc1/rep-2", "sc4/rep-2"}

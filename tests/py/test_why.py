@@ -15,14 +15,14 @@ from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
 from iolens.metrics.why.waits import PATTERNS
-from iolens.metrics.why.what_if import STORAGE, Change, what_if
+from iolens.metrics.why.what_if import STORAGE, WhatIfQuestion, what_if
 from iolens.metrics.why.whole import whole_part
 from iolens.pages.exhibits.why import storage_note
 from job_example import job_of
-from why_programs import Line, events_of
+from why_programs import RankLine, events_of
 
 
-def solved(*lines: Line) -> Why:
+def solved(*lines: RankLine) -> Why:
     """Returns all results of the analysis of these events."""
     return why_of(program_of(events_of(*lines), len(lines)))
 
@@ -59,42 +59,42 @@ def run_times(found: Why) -> dict[str, float]:
 
 
 def test_t1_a_late_sender() -> None:
-    found = solved(Line().send(5.0, 5.1, 1), Line().receive(2.0, 5.2, 0))
+    found = solved(RankLine().send(5.0, 5.1, 1), RankLine().receive(2.0, 5.2, 0))
     assert waits(found) == [(1, "late sender", 3.0)]
     assert found.graph.cost[1] == pytest.approx(0.2)
 
 
 def test_t1b_a_wait_ends_with_its_call_when_clocks_disagree() -> None:
-    found = solved(Line().send(6.0, 6.1, 1), Line().receive(2.0, 5.2, 0))
+    found = solved(RankLine().send(6.0, 6.1, 1), RankLine().receive(2.0, 5.2, 0))
     assert waits(found) == [(1, "late sender", 3.2)]
     assert found.waits.violations == 1
     assert found.waits.largest_violation == pytest.approx(0.8)
 
 
 def test_t1c_a_call_for_several_messages_waits_for_the_last_one() -> None:
-    receiver = Line()
+    receiver = RankLine()
     posts = [receiver.post(0.1 * at, 0.1 * at, 0, at) for at in range(3)]
     receiver.wait(2.0, 6.2, *posts)
-    sender = Line().send(1.0, 1.1, 1, 2).send(3.0, 3.1, 1, 0).send(6.0, 6.1, 1, 1)
+    sender = RankLine().send(1.0, 1.1, 1, 2).send(3.0, 3.1, 1, 0).send(6.0, 6.1, 1, 1)
     assert waits(solved(sender, receiver)) == [(1, "late sender", 4.0)]
 
 
 def test_a_wait_in_a_probe_is_one_for_the_sender() -> None:
-    receiver = Line().add("call", "MPI_Mprobe", 2.0, 5.1).receive(5.1, 5.2, 0)
-    found = solved(Line().file(0.0, 5.0).send(5.0, 5.1, 1), receiver)
+    receiver = RankLine().add("call", "MPI_Mprobe", 2.0, 5.1).receive(5.1, 5.2, 0)
+    found = solved(RankLine().file(0.0, 5.0).send(5.0, 5.1, 1), receiver)
     assert waits(found) == [(1, "late sender", 3.0)]
     assert run_times(found)[STORAGE] == pytest.approx(2.2)
 
 
 def polling(pause: float) -> Why:
     """Returns a job in which rank 0 reads and sends, and rank 1 tests for the message with such pauses in between."""
-    receiver = Line()
+    receiver = RankLine()
     post = receiver.post(0.0, 1e-6, 0)
     begins = np.arange(2.0, 5.0, pause).tolist()
     for begin in begins:
         receiver.add("call", "MPI_Testall", begin, begin + 1e-6)
     receiver.wait(5.0 + 1e-5, 5.0 + 2e-5, post, function="MPI_Testall")
-    return solved(Line().file(0.0, 5.0).send(5.0, 5.0 + 1e-6, 1), receiver)
+    return solved(RankLine().file(0.0, 5.0).send(5.0, 5.0 + 1e-6, 1), receiver)
 
 
 def test_a_loop_of_tests_is_one_wait_for_the_sender() -> None:
@@ -105,11 +105,11 @@ def test_a_loop_of_tests_is_one_wait_for_the_sender() -> None:
 
 
 def test_a_loop_of_tests_in_one_row_is_the_same_wait() -> None:
-    receiver = Line()
+    receiver = RankLine()
     post = receiver.post(0.0, 1e-6, 0)
     receiver.add("call", "MPI_Test", 2.0, 3.0, size=1000).add("call", "MPI_Test", 3.01, 5.0, size=2000)
     receiver.wait(5.0 + 1e-5, 5.0 + 2e-5, post, function="MPI_Test")
-    found = solved(Line().file(0.0, 5.0).send(5.0, 5.0 + 1e-6, 1), receiver)
+    found = solved(RankLine().file(0.0, 5.0).send(5.0, 5.0 + 1e-6, 1), receiver)
     assert waits(found) == [(1, "late sender", 3.0)]
 
 
@@ -120,58 +120,62 @@ def test_tests_beside_computing_are_no_wait() -> None:
 
 
 def test_a_loop_of_probes_ends_with_its_receive() -> None:
-    receiver = Line()
+    receiver = RankLine()
     for begin in np.arange(2.0, 5.1, 4e-5).tolist():
         receiver.add("call", "MPI_Iprobe", begin, begin + 1e-6)
-    found = solved(Line().file(0, 5).send(5, 5.1, 1), receiver.receive(5.1, 5.2, 0))
+    found = solved(RankLine().file(0, 5).send(5, 5.1, 1), receiver.receive(5.1, 5.2, 0))
     assert waits(found) == [(1, "late sender", 3.0)]
 
 
 def test_t2_a_late_receiver() -> None:
-    found = solved(Line().send(1.0, 4.5, 1), Line().receive(4.0, 4.5, 0))
+    found = solved(RankLine().send(1.0, 4.5, 1), RankLine().receive(4.0, 4.5, 0))
     assert waits(found) == [(0, "late receiver", 3.0)]
 
 
 def test_t2b_a_message_that_is_buffered_holds_nobody_up() -> None:
-    assert waits(solved(Line().send(1.0, 1.1, 1), Line().receive(4.0, 4.1, 0))) == []
+    assert waits(solved(RankLine().send(1.0, 1.1, 1), RankLine().receive(4.0, 4.1, 0))) == []
 
 
 def test_t2c_a_message_that_came_earlier_is_taken_later() -> None:
-    receiver = Line().receive(0.0, 5.0, 0).receive(5.0, 5.1, 2)
-    found = solved(Line().send(4.9, 5.0, 1), receiver, Line().send(1.0, 1.1, 1))
+    receiver = RankLine().receive(0.0, 5.0, 0).receive(5.0, 5.1, 2)
+    found = solved(RankLine().send(4.9, 5.0, 1), receiver, RankLine().send(1.0, 1.1, 1))
     assert waits(found) == [(1, "late sender, wrong order", 4.9)]
 
 
 def test_t3_a_barrier() -> None:
-    found = solved(*(Line().together("MPI_Barrier", 1.0 + at, 4.1 + 0.1 * at, 4) for at in range(4)))
+    found = solved(*(RankLine().together("MPI_Barrier", 1.0 + at, 4.1 + 0.1 * at, 4) for at in range(4)))
     assert waits(found) == [(0, "wait at barrier", 3.0), (1, "wait at barrier", 2.0), (2, "wait at barrier", 1.0)]
     assert found.graph.cost.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4])
 
 
 def test_t3b_a_late_root() -> None:
     begins, ends = (4.0, 1.0, 2.0, 5.0), (4.5, 4.5, 4.5, 5.2)
-    found = solved(*(Line().together("MPI_Bcast", start, end, 4, 0) for start, end in zip(begins, ends, strict=True)))
+    found = solved(
+        *(RankLine().together("MPI_Bcast", start, end, 4, 0) for start, end in zip(begins, ends, strict=True))
+    )
     assert waits(found) == [(1, "late broadcast", 3.0), (2, "late broadcast", 2.0)]
 
 
 def test_t3c_an_early_root() -> None:
     begins, ends = (1.0, 3.0, 5.0, 6.0), (6.1, 3.1, 5.1, 6.1)
-    found = solved(*(Line().together("MPI_Reduce", start, end, 4, 0) for start, end in zip(begins, ends, strict=True)))
+    found = solved(
+        *(RankLine().together("MPI_Reduce", start, end, 4, 0) for start, end in zip(begins, ends, strict=True))
+    )
     assert waits(found) == [(0, "early reduce", 5.0)]
     assert found.waits.severity.tolist() == pytest.approx([2.0])
 
 
 def test_a_rank_between_the_root_and_a_late_one_waits_inside_the_tree() -> None:
     begins, ends = (1.0, 1.0, 1.0, 5.0), (5.1, 1.01, 5.1, 5.1)
-    lines = [Line().together("MPI_Reduce", start, end, 4, 0) for start, end in zip(begins, ends, strict=True)]
-    lines[3].rows.insert(0, Line().file(1.0, 5.0).rows[0])
+    lines = [RankLine().together("MPI_Reduce", start, end, 4, 0) for start, end in zip(begins, ends, strict=True)]
+    lines[3].rows.insert(0, RankLine().file(1.0, 5.0).rows[0])
     found = solved(*lines)
     assert waits(found) == [(0, "early reduce", 4.0), (2, "wait inside a tree", 4.0)]
     assert run_times(found)[STORAGE] == pytest.approx(1.1)
 
 
 def test_t4_a_write_delays_a_message() -> None:
-    found = solved(Line().file(2.0, 5.0).send(5.0, 5.0, 1), Line().receive(2.0, 5.0, 0))
+    found = solved(RankLine().file(2.0, 5.0).send(5.0, 5.0, 1), RankLine().receive(2.0, 5.0, 0))
     assert waits(found) == [(1, "late sender", 3.0)]
     assert costs(found) == {(0, "write"): (3.0, 0.0)}
     path = critical_path(found.program, found.waits)
@@ -180,7 +184,8 @@ def test_t4_a_write_delays_a_message() -> None:
 
 def test_t4b_other_work_of_equal_length_is_a_delay() -> None:
     found = solved(
-        Line().file(0.0, 5.0, 1, "read").send(5.0, 5.0, 1), Line().file(0.0, 2.0, 2, "write").receive(2.0, 5.0, 0)
+        RankLine().file(0.0, 5.0, 1, "read").send(5.0, 5.0, 1),
+        RankLine().file(0.0, 2.0, 2, "write").receive(2.0, 5.0, 0),
     )
     assert costs(found) == {(0, "read"): (3.0, 0.0)}
 
@@ -188,9 +193,9 @@ def test_t4b_other_work_of_equal_length_is_a_delay() -> None:
 def chain() -> Why:
     """Vector T5: rank 0 writes, rank 1 waits for it, and rank 2 for rank 1."""
     return solved(
-        Line().file(1.0, 4.0).send(4.0, 4.0, 1),
-        Line().receive(1.0, 4.0, 0).send(5.0, 5.0, 2),
-        Line().receive(2.0, 5.0, 1),
+        RankLine().file(1.0, 4.0).send(4.0, 4.0, 1),
+        RankLine().receive(1.0, 4.0, 0).send(5.0, 5.0, 2),
+        RankLine().receive(2.0, 5.0, 1),
     )
 
 
@@ -209,7 +214,7 @@ def test_t5_the_path_goes_through_the_chain() -> None:
 
 def steps(write: float) -> Why:
     """Vectors T6 and T6b: ten steps, in which rank 0 computes for 1 s and writes, and rank 1 computes for 1.5 s."""
-    writer, other = Line(), Line()
+    writer, other = RankLine(), RankLine()
     time = 0.0
     for _ in range(10):
         end = time + max(1.0 + write, 1.5)
@@ -241,7 +246,7 @@ def test_t6_writes_that_hold_nobody_up_are_not_on_the_path() -> None:
 
 def rounds(*, barriers: bool) -> Why:
     """Vectors T7 and T7b: in step s rank s writes for 1 s; a barrier after each step, or one at the end."""
-    lines = [Line() for _ in range(4)]
+    lines = [RankLine() for _ in range(4)]
     for rank, line in enumerate(lines):
         time = 0.0
         for step in range(4):
@@ -269,7 +274,7 @@ def test_t7_writes_in_turns(barriers: bool, before: float, after: float) -> None
 
 def test_t8_a_barrier_of_messages_keeps_its_time() -> None:
     """A dissemination barrier of 16 ranks in the LogGOPS model: L = 2500 ns, o = 1500 ns, 22 µs in all."""
-    lines = [Line() for _ in range(16)]
+    lines = [RankLine() for _ in range(16)]
     for step in range(4):
         begin = step * 5.5e-6
         for rank, line in enumerate(lines):
@@ -282,7 +287,7 @@ def test_t8_a_barrier_of_messages_keeps_its_time() -> None:
 
 def test_t8b_a_reduction_along_a_tree_keeps_the_time_of_each_rank() -> None:
     """A binomial reduction of 1024 B to rank 0 of 8 in the LogGOPS model: G = 6 ns per byte, L and o as in T8."""
-    lines, free = [Line() for _ in range(8)], [0.0] * 8
+    lines, free = [RankLine() for _ in range(8)], [0.0] * 8
     for step in (1, 2, 4):
         for rank in range(0, 8, 2 * step):
             began, sent = free[rank], free[rank + step]
@@ -302,19 +307,19 @@ def test_t8b_a_reduction_along_a_tree_keeps_the_time_of_each_rank() -> None:
 @pytest.mark.parametrize(("faster", "share"), [(0, 0.5), (1, 1.0)])
 def test_t10_only_the_slower_of_two_is_worth_speeding_up(faster: int, share: float) -> None:
     """100 rounds in which rank 0 reads for 2 s, rank 1 for 1 s, and both meet."""
-    lines = [Line(), Line()]
+    lines = [RankLine(), RankLine()]
     for step in range(100):
         for rank, line in enumerate(lines):
             line.file(2.0 * step, 2.0 * step + 2.0 - rank, 1 + rank, "read")
             line.together("MPI_Barrier", 2.0 * step + 2.0 - rank, 2.0 * step + 2.0, 2)
     found = solved(*lines)
     given = {each.change: each.run_time for each in what_if(found.program, found.joins, found.graph)}
-    assert given[Change("I/O of this rank free", rank=faster)] == pytest.approx(200 * share)
+    assert given[WhatIfQuestion("I/O of this rank free", rank=faster)] == pytest.approx(200 * share)
 
 
 def test_a_time_line_has_the_path_with_arrows_from_rank_to_rank() -> None:
-    first = Line().file(0, 5).send(5, 5.1, 1).receive(5.1, 6.1, 1)
-    job = job_with(first, Line().receive(1, 5.2, 0).send(6, 6.1, 0))
+    first = RankLine().file(0, 5).send(5, 5.1, 1).receive(5.1, 6.1, 1)
+    job = job_with(first, RankLine().receive(1, 5.2, 0).send(6, 6.1, 0))
     pieces = path_pieces(job)
     assert pieces is not None
     text, _ = chrome(job, path=list(pieces.rows("rank", "start", "end"))[::-1])
@@ -331,7 +336,7 @@ def test_a_time_line_has_the_path_with_arrows_from_rank_to_rank() -> None:
 
 
 def test_waits_are_listed_by_pattern() -> None:
-    lines = [Line().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
+    lines = [RankLine().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2)]
     rows = wait_states(job_with(*lines))
     assert rows is not None
     assert list(rows.rows("pattern", "waits", "ranks", "seconds", "longest", "io", "locks", "mpi")) == [
@@ -340,7 +345,9 @@ def test_waits_are_listed_by_pattern() -> None:
 
 
 def test_a_wait_for_a_files_lock_is_a_cause_that_storage_does_not_free() -> None:
-    found = solved(Line().lock(0, 5).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2))
+    found = solved(
+        RankLine().lock(0, 5).together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2)
+    )
     causes = causes_of(found.program, found.joins, found.waits, found.activities)
     rank, what = np.argwhere(causes.short > 0)[0]
     assert (rank, found.activities.kinds[what]) == (0, ("lock", "fcntl", 1))
@@ -350,9 +357,9 @@ def test_a_wait_for_a_files_lock_is_a_cause_that_storage_does_not_free() -> None
 
 
 def test_the_analysis_ends_where_the_events_of_one_rank_end() -> None:
-    whole = Line().together("MPI_Barrier", 1, 2, 2).send(2.5, 2.6, 1).together("MPI_Barrier", 3, 4, 2)
+    whole = RankLine().together("MPI_Barrier", 1, 2, 2).send(2.5, 2.6, 1).together("MPI_Barrier", 3, 4, 2)
     whole.file(4, 5).together("MPI_Finalize", 6, 6.1, 2)
-    cut = Line().together("MPI_Barrier", 0.5, 2, 2).receive(2.1, 2.6, 0).together("MPI_Barrier", 2.7, 4.1, 2)
+    cut = RankLine().together("MPI_Barrier", 0.5, 2, 2).receive(2.1, 2.6, 0).together("MPI_Barrier", 2.7, 4.1, 2)
     rows, until = whole_part(events_of(whole, cut), 2)
     assert until == pytest.approx(4.1)
     assert rows["end"].tolist() == [2, 2.6, 4, 2, 2.6, 4.1]
@@ -360,17 +367,17 @@ def test_the_analysis_ends_where_the_events_of_one_rank_end() -> None:
     cut.rows.pop()
     rows, until = whole_part(events_of(whole, cut), 2)
     assert (until, rows["rank"].tolist()) == (2, [0, 1])
-    rows, until = whole_part(events_of(whole, Line().receive(1, 2, 0)), 2)
+    rows, until = whole_part(events_of(whole, RankLine().receive(1, 2, 0)), 2)
     assert (len(rows), until) == (0, 0.0)
 
 
 def test_events_up_to_the_end_of_each_rank_are_all_analysed() -> None:
-    lines = [Line().send(1, 2, 1), Line().receive(1, 2, 0)]
+    lines = [RankLine().send(1, 2, 1), RankLine().receive(1, 2, 0)]
     events = events_of(*(line.together("MPI_Finalize", 3, 4, 2) for line in lines))
     assert whole_part(events, 2) == (events, None)
 
 
-def job_with(*lines: Line) -> Job:
+def job_with(*lines: RankLine) -> Job:
     """Returns a job whose log has these events."""
     events = events_of(*(line.together("MPI_Finalize", 9, 9.1, len(lines)) for line in lines))
     frame = pd.DataFrame({name: events[name] for name in events.names})
@@ -378,29 +385,29 @@ def job_with(*lines: Line) -> Job:
     return job_of(10.0, nprocs=len(lines), names=names, frames={}, private={"why_events": frame})
 
 
-def note_of(*lines: Line) -> str:
+def note_of(*lines: RankLine) -> str:
     """Returns the sentence under the table of replays."""
     return storage_note(job_with(*lines))
 
 
 def test_the_sentence_names_the_rank_whose_io_the_saving_is_from() -> None:
-    late = Line().file(0, 5, 1, "read").together("MPI_Barrier", 5, 5.1, 2)
-    assert note_of(late, Line().together("MPI_Barrier", 1, 5.1, 2)) == (
+    late = RankLine().file(0, 5, 1, "read").together("MPI_Barrier", 5, 5.1, 2)
+    assert note_of(late, RankLine().together("MPI_Barrier", 1, 5.1, 2)) == (
         "With infinitely fast storage this job would take at most 4.00 s less, mostly for rank 0: its read of "
         "/scratch/mesh held up 1 other rank."
     )
 
 
 def test_the_sentence_names_nobody_where_all_ranks_would_have_to_be_faster() -> None:
-    lines = [Line().file(0, 5, 1 + rank).together("MPI_Barrier", 5 + 0.01 * rank, 5.1, 2) for rank in range(2)]
+    lines = [RankLine().file(0, 5, 1 + rank).together("MPI_Barrier", 5 + 0.01 * rank, 5.1, 2) for rank in range(2)]
     assert note_of(*lines) == "With infinitely fast storage this job would take at most 5.00 s less."
 
 
 @pytest.mark.parametrize(("kind", "with_storage"), [("core", 6.0), ("fault", 3.0)])
 def test_a_rank_that_could_not_compute_is_late_for_that_reason(kind: str, with_storage: float) -> None:
     """Rank 1 computes for 2 s and could not for 3 s; the first of these begins as its call before ends by the clock."""
-    late = Line().together("MPI_Barrier", 0, 1.0000001, 2).held(1, 4, kind).together("MPI_Barrier", 6, 6.1, 2)
-    found = solved(Line().together("MPI_Barrier", 0, 1, 2).together("MPI_Barrier", 1.1, 6.1, 2), late)
+    late = RankLine().together("MPI_Barrier", 0, 1.0000001, 2).held(1, 4, kind).together("MPI_Barrier", 6, 6.1, 2)
+    found = solved(RankLine().together("MPI_Barrier", 0, 1, 2).together("MPI_Barrier", 1.1, 6.1, 2), late)
     assert waits(found) == [(0, "wait at barrier", 4.9)]
     name = {"core": "waiting for a core", "fault": "page faults"}[kind]
     seconds = {work: short for (rank, work), (short, _) in costs(found).items() if rank == 1}
@@ -412,9 +419,9 @@ def test_a_rank_that_could_not_compute_is_late_for_that_reason(kind: str, with_s
 
 
 def test_a_loop_of_polls_that_loses_its_core_is_one_wait() -> None:
-    line = Line()
+    line = RankLine()
     post = line.post(0, 0.1, 1)
     line.add("call", "MPI_Test", 0.1, 1, size=1000).held(1, 1.2).add("call", "MPI_Test", 1.2, 5, size=1000)
     line.wait(5.00001, 5.1, post, function="MPI_Test")
-    found = solved(line, Line().file(0, 5).send(5, 5.1, 0))
+    found = solved(line, RankLine().file(0, 5).send(5, 5.1, 0))
     assert waits(found) == [(0, "late sender", 4.9)]

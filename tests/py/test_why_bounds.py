@@ -16,14 +16,14 @@ from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds
 from iolens.metrics.why.answers import replays, storage_bound
 from iolens.pages.job.words import verdicts
-from planted_jobs import Model, job_of_model
-from why_programs import Line, events_of
+from planted_jobs import JobModel, job_of_model
+from why_programs import RankLine, events_of
 
-WRITES = Model(ranks=4, kind="WRITE", calls=200_000, size=4096, targets=8, compute=100.0)
+WRITES = JobModel(ranks=4, kind="WRITE", calls=200_000, size=4096, targets=8, compute=100.0)
 SPENT = float(WRITES.seconds()[0][0])
 
 
-def job_with(*lines: Line, model: Model = WRITES) -> Job:
+def job_with(*lines: RankLine, model: JobModel = WRITES) -> Job:
     """Returns a job of small writes of which 80 s (or those of another model) are spent on each rank, with these
     events.
     """
@@ -40,8 +40,8 @@ def gains(job: Job) -> dict[str, float | None]:
 
 def hidden() -> Job:
     """Returns a job whose last rank computes for 10 s less than the run takes, while the others write and wait."""
-    busy = [Line().file(0, SPENT).together("MPI_Barrier", SPENT, WRITES.run_time() - 1, 4) for _ in range(3)]
-    last = Line().file(0, 10).together("MPI_Barrier", WRITES.run_time() - 2, WRITES.run_time() - 1, 4)
+    busy = [RankLine().file(0, SPENT).together("MPI_Barrier", SPENT, WRITES.run_time() - 1, 4) for _ in range(3)]
+    last = RankLine().file(0, 10).together("MPI_Barrier", WRITES.run_time() - 2, WRITES.run_time() - 1, 4)
     return job_with(*busy, last)
 
 
@@ -58,7 +58,7 @@ def test_io_that_holds_nobody_up_bounds_the_gain() -> None:
 def in_steps(seed: int) -> Job:
     """Returns a job whose ranks write and read for random times between barriers, as long as the model's run."""
     chosen, time = random.Random(seed), 0.0
-    lines = [Line() for _ in range(4)]
+    lines = [RankLine() for _ in range(4)]
     while time < WRITES.run_time() - 20:
         ends = [time + chosen.choice([0, 0, 3, 9]) for _ in lines]
         for line, end in zip(lines, ends, strict=True):
@@ -85,7 +85,7 @@ def test_no_remedy_of_io_saves_more_than_storage_without_time(seed: int) -> None
 
 def test_the_replay_bounds_a_remedy_where_ranks_do_io_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each rank writes for 20 s while the others wait, so that the job loses 80 s."""
-    lines = [Line() for _ in range(4)]
+    lines = [RankLine() for _ in range(4)]
     for turn in range(4):
         for rank, line in enumerate(lines):
             begin, end = 25 * turn, 25 * turn + 20
@@ -101,8 +101,8 @@ def test_the_replay_bounds_a_remedy_where_ranks_do_io_in_turns(monkeypatch: pyte
 
 
 def test_events_without_partners_bound_nothing() -> None:
-    lines = [Line().file(0, SPENT) for _ in range(3)]
-    lines.append(Line().file(0, 10).receive(20, 30, 0))
+    lines = [RankLine().file(0, SPENT) for _ in range(3)]
+    lines.append(RankLine().file(0, 10).receive(20, 30, 0))
     assert gains(job_with(*lines))["small-writes"] == gains(job_of_model(WRITES))["small-writes"]
 
 

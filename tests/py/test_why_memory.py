@@ -16,13 +16,13 @@ from iolens.log.format.container import open_container
 from iolens.log.format.private import MEMORY_PER_ROW, entries_of, inflated
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
 from iolens.metrics.why.answers import limits, why
-from why_programs import Line, events_of
+from why_programs import RankLine, events_of
 
 LOG = Path(__file__).parents[1] / "data/iolens/predict/ior-1-stripe.darshan"
 BARRIERS, KEPT = 100, 40
 
 
-def chunk(line: Line, rank: int) -> bytes:
+def chunk(line: RankLine, rank: int) -> bytes:
     """Returns one rank's events as a log has them."""
     events = events_of(line)
     columns = {name: np.array(events[name], "S32" if events[name].dtype == object else None) for name in events.names}
@@ -35,7 +35,7 @@ def chunk(line: Line, rank: int) -> bytes:
 def log_of_barriers(folder: Path) -> Path:
     """Returns a log whose ranks meet in a barrier each second."""
     log = open_container(LOG)
-    ranks, contents, line = read_log(LOG).nprocs, split_log(log), Line()
+    ranks, contents, line = read_log(LOG).nprocs, split_log(log), RankLine()
     for second in range(BARRIERS):
         line.together("MPI_Barrier", second, second + 0.5, ranks)
     line.together("MPI_Finalize", BARRIERS, BARRIERS + 1, ranks)

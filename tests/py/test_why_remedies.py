@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from iolens.advise import findings, weigh
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.names import lock_waits
 from iolens.log import Job
 from iolens.log.records import Records
@@ -20,7 +20,7 @@ from test_advise_rules import placed, traced
 from test_why import job_with
 from test_why_bounds import WRITES
 from test_why_bounds import job_with as job_of_writes
-from why_programs import Line, events_of
+from why_programs import RankLine, events_of
 
 
 def answers_of(job: Job, beside: Beside | None = None) -> dict[str, Answer]:
@@ -33,8 +33,8 @@ def answers_of(job: Job, beside: Beside | None = None) -> dict[str, Answer]:
 
 def two_files() -> Job:
     """Returns a job in which rank 0 writes file 1 for 5 s, and rank 1 meanwhile file 2 for 3 s, then both meet."""
-    late = Line().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2)
-    return job_with(late, Line().file(0, 3, 2).together("MPI_Barrier", 3, 5.1, 2))
+    late = RankLine().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2)
+    return job_with(late, RankLine().file(0, 3, 2).together("MPI_Barrier", 3, 5.1, 2))
 
 
 def interval(answer: Answer) -> tuple[float, float, float]:
@@ -64,15 +64,15 @@ def test_stripes_of_the_log_name_the_targets() -> None:
 
 
 def test_short_calls_on_several_files_widen_the_answer_about_one() -> None:
-    late = Line().file(0, 5, 1).add("files", "write", 5, 6, size=100).together("MPI_Barrier", 6, 6.1, 2)
-    given = answers_of(job_with(late, Line().together("MPI_Barrier", 0.2, 6.1, 2)))
+    late = RankLine().file(0, 5, 1).add("files", "write", 5, 6, size=100).together("MPI_Barrier", 6, 6.1, 2)
+    given = answers_of(job_with(late, RankLine().together("MPI_Barrier", 0.2, 6.1, 2)))
     assert interval(given["I/O on this file free"]) == (5.0, 5.0, 5.8)
     assert interval(given["storage infinitely fast"]) == (5.8, 5.8, 5.8)
 
 
 def test_independent_calls_bound_what_collective_ones_save() -> None:
-    late = Line().add("call", "MPI_File_write_at", 0, 5).together("MPI_Barrier", 5, 5.1, 2)
-    job = job_with(late, Line().together("MPI_Barrier", 1, 5.1, 2))
+    late = RankLine().add("call", "MPI_File_write_at", 0, 5).together("MPI_Barrier", 5, 5.1, 2)
+    job = job_with(late, RankLine().together("MPI_Barrier", 1, 5.1, 2))
     found = answers_of(job)["independent MPI-IO made collective"]
     assert np.isnan([found.saved, found.run_time]).all()
     assert (found.least, found.most) == (0.0, pytest.approx(4.0))
@@ -84,12 +84,12 @@ def test_independent_calls_bound_what_collective_ones_save() -> None:
 
 
 def test_collective_calls_are_not_asked_about() -> None:
-    lines = [Line().together("MPI_File_write_at_all", 1 + at, 3, 2) for at in range(2)]
+    lines = [RankLine().together("MPI_File_write_at_all", 1 + at, 3, 2) for at in range(2)]
     assert "independent MPI-IO made collective" not in answers_of(job_with(*lines))
 
 
 def test_a_core_of_its_own_frees_the_seconds_without_one() -> None:
-    job = job_with(*(Line().together("MPI_Barrier", 4 - 2 * at, 4.1, 2) for at in range(2)))
+    job = job_with(*(RankLine().together("MPI_Barrier", 4 - 2 * at, 4.1, 2) for at in range(2)))
     without = np.array([2.0, 0.0]), np.array([3.0, 0.0])
     found = answers_of(job, Beside(without_core=without))["no core shared"]
     assert found.saved == pytest.approx(4 * 2 / (4 + 4.9))
@@ -101,12 +101,12 @@ def test_a_core_of_its_own_frees_the_seconds_without_one() -> None:
 
 def test_remedies_for_files_that_hold_nobody_up_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rank 0 spends 20 s on file 1 and rank 1 60 s on file 2: only faster writes to file 2 end the job earlier."""
-    lines = [Line().file(0, 20, 1), *(Line().file(0, 60, 2) for _ in range(3))]
+    lines = [RankLine().file(0, 20, 1), *(RankLine().file(0, 60, 2) for _ in range(3))]
     meet = WRITES.run_time() - 1
     job = job_of_writes(*(line.together("MPI_Barrier", 20 + 40 * bool(at), meet, 4) for at, line in enumerate(lines)))
 
     def rule(name: str, file: int) -> Rule:
-        layout = Layout(4, None, (file,))
+        layout = ProposedStripes(4, None, (file,))
         return Rule(name, name, "", (), "", "", lambda *_: Seen("", 50.0, "", "{layout}", layout=layout))
 
     assert files_bound(job, [1]) == pytest.approx(0.0, abs=1e-6)
@@ -120,8 +120,8 @@ def test_remedies_for_files_that_hold_nobody_up_come_last(monkeypatch: pytest.Mo
 
 def test_a_core_for_each_rank_saves_the_waits_on_the_critical_path_at_most() -> None:
     """Each of four ranks waits 30 s for a core, but three of them would wait as long for the fourth otherwise."""
-    early = [Line().held(5, 35).together("MPI_Barrier", 60, 90.1, 4) for _ in range(3)]
-    late = Line().held(5, 35).together("MPI_Barrier", 90, 90.1, 4)
+    early = [RankLine().held(5, 35).together("MPI_Barrier", 60, 90.1, 4) for _ in range(3)]
+    late = RankLine().held(5, 35).together("MPI_Barrier", 90, 90.1, 4)
     lines = (line.together("MPI_Finalize", 99, 99.9, 4) for line in (*early, late))
     events = events_of(*lines)
     made = placed(*("0",) * 4, on_core=40.0, runnable=30.0, mpi=10.0)
@@ -138,8 +138,8 @@ def test_a_core_for_each_rank_saves_the_waits_on_the_critical_path_at_most() -> 
 
 def test_computing_in_a_row_bounds_what_balance_saves() -> None:
     """Ranks 0 and 1 compute for 30 s one after the other: all four with 15 s each would save 30 s, and not 15."""
-    first, second = Line().send(30, 30, 1), Line().receive(0, 30, 0)
-    early = [Line().together("MPI_Barrier", 0.01, 99, 4) for _ in range(2)]
+    first, second = RankLine().send(30, 30, 1), RankLine().receive(0, 30, 0)
+    early = [RankLine().together("MPI_Barrier", 0.01, 99, 4) for _ in range(2)]
     late = [line.together("MPI_Barrier", begin, 99, 4) for line, begin in ((first, 30.01), (second, 60))]
     events = events_of(*(line.together("MPI_Finalize", 99, 99.9, 4) for line in (*late, *early)))
     frame = pd.DataFrame({name: events[name] for name in events.names})
@@ -156,8 +156,8 @@ def test_computing_in_a_row_bounds_what_balance_saves() -> None:
 
 def test_locks_in_a_row_bound_what_no_locks_save(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rank 0 waits 3 s for a lock, then rank 1 as long: the slowest rank waited 3 s, and the job 6 s."""
-    first = Line().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
-    job = job_with(first, Line().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
+    first = RankLine().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
+    job = job_with(first, RankLine().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
     row = {"path": "/a", "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "longest": 3.0}
     monkeypatch.setattr(lock_waits, "file_locks", lambda _: Records.of(row, [tuple(row.values())]))
     monkeypatch.setattr(lock_waits, "rank_lock_seconds", lambda _: np.array([3.0, 3.0]))

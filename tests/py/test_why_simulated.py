@@ -20,10 +20,10 @@ from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.joins import joins_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
-from iolens.metrics.why.what_if import STORAGE, Answer, Change, what_if
-from why_programs import Line, events_of
+from iolens.metrics.why.what_if import STORAGE, Answer, WhatIfQuestion, what_if
+from why_programs import RankLine, events_of
 from why_random import events_of_run, random_program
-from why_simulator import Deadlock, Run, Step, changed, simulated
+from why_simulator import Deadlock, SimulatedRun, SimulatedStep, changed, simulated
 
 _PROGRAMS = int(os.environ.get("WHY_PROGRAMS", "80"))
 _SEED = int(os.environ.get("WHY_SEED", "1"))
@@ -43,7 +43,7 @@ def _waits(found: Why) -> dict[tuple[int, float], tuple[float, float]]:
     }
 
 
-def _expected_waits(run: Run) -> dict[tuple[int, float], tuple[float, float]]:
+def _expected_waits(run: SimulatedRun) -> dict[tuple[int, float], tuple[float, float]]:
     return {
         (call.rank, round(call.start, 9)): (round(call.free - call.start, 7), round(call.late.start, 7))
         for calls in run.calls
@@ -56,12 +56,12 @@ def _path(pieces: list[tuple[int, float, float]]) -> list[tuple[int, float, floa
     return [(rank, round(begin, 7), round(end, 7)) for rank, begin, end in pieces if end - begin > _NEAR]
 
 
-def _without(change: Change, run: Run) -> float:
+def _without(change: WhatIfQuestion, run: SimulatedRun) -> float:
     """Returns the simulated run time without the work that the question leaves out."""
     starts = ("MPI_Init", "MPI_Finalize")
     means = _mean_computing(run)
 
-    def fewer(rank: int, step: Step) -> Step:
+    def fewer(rank: int, step: SimulatedStep) -> SimulatedStep:
         if change.question == "messages free":
             talks = step.what not in ("compute", "file") and step.function not in starts
             return replace(step, cost=0.0) if talks else step
@@ -76,7 +76,7 @@ def _without(change: Change, run: Run) -> float:
     return simulated(changed(run.program, fewer)).run_time
 
 
-def _mean_computing(run: Run) -> list[float]:
+def _mean_computing(run: SimulatedRun) -> list[float]:
     """Returns a factor for the computing of each rank, so that all compute equally long."""
     spent = [sum(step.cost for step in steps if step.what == "compute") for steps in run.program]
     mean = sum(spent) / len(spent)
@@ -156,7 +156,7 @@ def test_no_answer_on_io_saves_more_than_io_took() -> None:
     asked = 0
     for found in filter(None, map(_solved, range(2, 82, 2))):
         answers = {answer.change: answer for answer in what_if(found.program, found.joins, found.graph)}
-        free = answers.get(Change(STORAGE))
+        free = answers.get(WhatIfQuestion(STORAGE))
         if free is None:
             continue
         assert free.saved <= _with_io(found) + _NEAR
@@ -205,7 +205,7 @@ def _crossing(rounds: int) -> Why:
     """Returns two ranks that each receive before they send, which no MPI could have run."""
     lines = []
     for rank in range(2):
-        line = Line()
+        line = RankLine()
         for at in range(rounds):
             line.receive(2 * at + rank / 9, 2 * at + 1, 1 - rank, tag=at).send(2 * at + 1, 2 * at + 2, 1 - rank, tag=at)
         lines.append(line)
@@ -232,7 +232,7 @@ def test_the_random_programs_hold_all_kinds_of_waits() -> None:
     assert {"MPI_Recv", "MPI_Send", "MPI_Ssend", "MPI_Wait", "MPI_Waitall", "MPI_Bcast", "MPI_Scan"} <= set(seen)
 
 
-def _planted(seed: int, one_sided: str) -> tuple[list[list[Step]], int]:
+def _planted(seed: int, one_sided: str) -> tuple[list[list[SimulatedStep]], int]:
     """Returns a random program in which one call on file 9 takes far longer than all else, and the rank that calls."""
     program = changed(
         random_program(seed, one_sided), lambda _, step: replace(step, cost=step.cost / 100, file_cost=0.0)
@@ -240,7 +240,7 @@ def _planted(seed: int, one_sided: str) -> tuple[list[list[Step]], int]:
     chosen = random.Random(seed)
     rank = chosen.randrange(len(program))
     place = chosen.randrange(1, len(program[rank]))
-    program[rank].insert(place, Step("file", "read", file_cost=50.0, file=9))
+    program[rank].insert(place, SimulatedStep("file", "read", file_cost=50.0, file=9))
     return program, rank
 
 

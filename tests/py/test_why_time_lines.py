@@ -9,13 +9,13 @@ from iolens.metrics.why.answers import why_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
 from iolens.metrics.why.time_lines import KINDS, TimeLines, time_lines
-from why_programs import Line, events_of
+from why_programs import RankLine, events_of
 
 
 def drawn(ranks: int, most_rows: int, bins: int = 10) -> TimeLines:
     """Returns the lines of a job of 10 s: the last rank computes for 1 s and writes for 8 s, the others wait for it."""
-    lines = [Line().together("MPI_Barrier", 2, 10, ranks) for _ in range(ranks - 1)]
-    lines.append(Line().file(1, 9).together("MPI_Barrier", 9, 10, ranks))
+    lines = [RankLine().together("MPI_Barrier", 2, 10, ranks) for _ in range(ranks - 1)]
+    lines.append(RankLine().file(1, 9).together("MPI_Barrier", 9, 10, ranks))
     found = why_of(program_of(events_of(*lines), ranks))
     return time_lines(found, critical_path(found.program, found.waits), most_rows, bins)
 

@@ -17,7 +17,7 @@ from iolens.metrics.why.what_if import STORAGE
 from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note
 from iolens.pages.job.words import verdicts
 from test_why import job_with
-from why_programs import Line
+from why_programs import RankLine
 
 
 def interval(job: Job, question: str = STORAGE) -> tuple[float, float, float]:
@@ -36,7 +36,7 @@ def with_events(job: Job, **columns: object) -> Job:
 
 def across() -> Job:
     """Returns a job in which rank 1 waits 4 s in a barrier of an intercommunicator for rank 0, which writes."""
-    writer, other = Line().file(0, 5), Line()
+    writer, other = RankLine().file(0, 5), RankLine()
     for line, begin in ((writer, 5.0), (other, 1.0)):
         line.add("all", "MPI_Barrier", begin, 5.1, size=2).together("MPI_Barrier", 5.2, 5.3, 2)
     return job_with(writer, other)
@@ -52,18 +52,23 @@ def test_a_call_without_partner_widens_the_interval() -> None:
 
 
 def test_calls_without_partner_that_take_no_time_are_not_named() -> None:
-    lines = [Line().add("all", "MPI_Barrier", 1.0, 1.0 + 50e-6, size=2).together("MPI_Barrier", 2, 3, 2) for _ in "ab"]
+    lines = [
+        RankLine().add("all", "MPI_Barrier", 1.0, 1.0 + 50e-6, size=2).together("MPI_Barrier", 2, 3, 2) for _ in "ab"
+    ]
     assert limits(job_with(*lines)) == []
 
 
 def test_joined_calls_leave_an_interval_of_the_replays_error() -> None:
-    lines = [Line().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
+    lines = [RankLine().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2)]
     assert interval(job_with(*lines)) == (4.0, 4.0, 4.0)
     assert limits(job_with(*lines)) == []
 
 
 def test_what_other_threads_do_may_be_what_a_rank_waited_for() -> None:
-    lines = [Line().file(1, 3).file(2, 5).together("MPI_Barrier", 6, 6.1, 2), Line().together("MPI_Barrier", 1, 6.1, 2)]
+    lines = [
+        RankLine().file(1, 3).file(2, 5).together("MPI_Barrier", 6, 6.1, 2),
+        RankLine().together("MPI_Barrier", 1, 6.1, 2),
+    ]
     job = job_with(*lines)
     threads = np.where(job.private["why_events"]["kind"] == "file", 1, 0)
     job = with_events(job, thread=threads)
@@ -74,8 +79,8 @@ def test_what_other_threads_do_may_be_what_a_rank_waited_for() -> None:
 @pytest.mark.parametrize(("tag", "joined"), [(0, 0), (7, 2)])
 def test_messages_that_several_threads_send_or_receive_alike_have_no_partner(tag: int, joined: int) -> None:
     """Another thread of rank 0 sends to rank 1 as well: which of both receives its message is for is not known."""
-    sender = Line().send(1, 1.01, 1, tag).file(1.01, 5).send(5, 5.1, 1).send(5.2, 5.3, 1)
-    job = job_with(sender, Line().receive(0.5, 1.02, 0).receive(2, 5.1, 0))
+    sender = RankLine().send(1, 1.01, 1, tag).file(1.01, 5).send(5, 5.1, 1).send(5.2, 5.3, 1)
+    job = job_with(sender, RankLine().receive(0.5, 1.02, 0).receive(2, 5.1, 0))
     job = with_events(job, thread=np.where(job.private["why_events"]["start"] == 1, 1, 0))
     found = why(job)
     assert found is not None
@@ -84,7 +89,7 @@ def test_messages_that_several_threads_send_or_receive_alike_have_no_partner(tag
 
 
 def test_collective_calls_on_a_communicator_of_other_threads_have_no_partner() -> None:
-    lines = [Line().together("MPI_Barrier", 1 + at, 5, 2).together("MPI_Barrier", 6, 7, 2) for at in range(2)]
+    lines = [RankLine().together("MPI_Barrier", 1 + at, 5, 2).together("MPI_Barrier", 6, 7, 2) for at in range(2)]
     job = job_with(*lines)
     job = with_events(job, thread=np.where(job.private["why_events"]["start"] == 1, 1, 0))
     found = why(job)
@@ -93,7 +98,9 @@ def test_collective_calls_on_a_communicator_of_other_threads_have_no_partner() -
 
 
 def test_mapped_files_are_named_beside_what_is_saved() -> None:
-    job = job_with(Line().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2))
+    job = job_with(
+        RankLine().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2)
+    )
     counters = pd.DataFrame({"id": [1], "rank": [0], "POSIX_MMAPS": [2]})
     mapped = replace(job, frames={"POSIX": counters})
     assert storage_note(mapped).startswith(
@@ -105,14 +112,17 @@ def test_mapped_files_are_named_beside_what_is_saved() -> None:
 
 
 def test_a_job_without_io_is_told_so() -> None:
-    job = job_with(*(Line().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
+    job = job_with(*(RankLine().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
     assert verdicts(job)[0] == (
         "Infinitely fast storage would save this job nothing: the events have no call of the file system."
     )
 
 
 def test_nobody_is_named_for_a_saving_of_little() -> None:
-    lines = [Line().file(5, 5.05).together("MPI_Barrier", 5.05, 5.1, 2), Line().together("MPI_Barrier", 1, 5.1, 2)]
+    lines = [
+        RankLine().file(5, 5.05).together("MPI_Barrier", 5.05, 5.1, 2),
+        RankLine().together("MPI_Barrier", 1, 5.1, 2),
+    ]
     assert storage_note(job_with(*lines)).endswith("s less.")
 
 
@@ -124,7 +134,7 @@ def test_nobody_is_named_for_a_saving_of_little() -> None:
     ],
 )
 def test_events_that_end_early_say_why(reason: str, said: str) -> None:
-    job = job_with(*(Line().together("MPI_Barrier", 1, 2, 2) for _ in range(2)))
+    job = job_with(*(RankLine().together("MPI_Barrier", 1, 2, 2) for _ in range(2)))
     events = job.private["why_events"]
     private = {"why_events": events[events["function"] == "MPI_Barrier"], "job": {"partial": [reason]}}
     job = replace(job, private=private)
@@ -132,13 +142,13 @@ def test_events_that_end_early_say_why(reason: str, said: str) -> None:
 
 
 def test_clocks_that_were_not_compared_are_named() -> None:
-    job = job_with(*(Line().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
+    job = job_with(*(RankLine().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
     job = replace(job, private={**job.private, "job": {"hosts": ["a", "b"]}})
     assert limits(job)[0].startswith("The clocks of the nodes were not compared")
 
 
 def test_messages_before_they_were_sent_are_counted() -> None:
-    job = job_with(Line().send(6.0, 6.1, 1), Line().receive(2.0, 5.2, 0))
+    job = job_with(RankLine().send(6.0, 6.1, 1), RankLine().receive(2.0, 5.2, 0))
     assert limits(job) == [
         "Messages that arrived before they were sent, by the clocks of their nodes: 1, by up to 800,000 µs. Their "
         "waits end with the call."
@@ -146,7 +156,7 @@ def test_messages_before_they_were_sent_are_counted() -> None:
 
 
 def test_a_job_of_one_rank_has_no_waits(tmp_path: Path) -> None:
-    job = job_with(Line().file(1, 3).together("MPI_Barrier", 3, 3.1, 1))
+    job = job_with(RankLine().file(1, 3).together("MPI_Barrier", 3, 3.1, 1))
     assert interval(job) == (2.0, 2.0, 2.0)
     assert limits(job) == []
     assert WAITS_BY_CAUSE.lack(job) == "No rank waited for another one."
@@ -157,7 +167,7 @@ def test_a_job_of_one_rank_has_no_waits(tmp_path: Path) -> None:
 
 
 def test_saved_seconds_are_never_below_zero_in_a_table() -> None:
-    job = job_with(Line().send(1, 1.1, 1), Line().file(0, 2).receive(2, 2.1, 0))
+    job = job_with(RankLine().send(1, 1.1, 1), RankLine().file(0, 2).receive(2, 2.1, 0))
     table = WHAT_IF.table(job)
     assert table is not None
     place = table.columns.index("saved, s")
@@ -167,7 +177,7 @@ def test_saved_seconds_are_never_below_zero_in_a_table() -> None:
 @pytest.mark.parametrize("column", ["start", "end"])
 @pytest.mark.parametrize("damage", [float("nan"), float("inf"), -1e300])
 def test_events_behind_a_damaged_time_are_left_out(column: str, damage: float) -> None:
-    lines = [Line().together("MPI_Barrier", 1, 2, 2).together("MPI_Barrier", 3 + at, 4.5, 2) for at in range(2)]
+    lines = [RankLine().together("MPI_Barrier", 1, 2, 2).together("MPI_Barrier", 3 + at, 4.5, 2) for at in range(2)]
     job = job_with(*lines)
     times = job.private["why_events"][column].to_numpy(float).copy()
     times[1] = damage
@@ -176,7 +186,7 @@ def test_events_behind_a_damaged_time_are_left_out(column: str, damage: float) -
 
 @pytest.mark.parametrize("rank", [-1, 2, 2**31 - 1])
 def test_events_of_impossible_ranks_are_not_analysed(rank: int) -> None:
-    job = job_with(*(Line().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
+    job = job_with(*(RankLine().together("MPI_Barrier", 1 + at, 2, 2) for at in range(2)))
     ranks = job.private["why_events"]["rank"].to_numpy().copy()
     ranks[0] = rank
     assert waits_by_cause(with_events(job, rank=ranks)) is None
@@ -184,7 +194,7 @@ def test_events_of_impossible_ranks_are_not_analysed(rank: int) -> None:
 
 def test_damaged_rows_never_end_in_an_error() -> None:
     """Any field of any row may be wrong, and rows may be missing, out of order or there twice."""
-    lines = [Line(), Line(), Line()]
+    lines = [RankLine(), RankLine(), RankLine()]
     for step in range(3):
         for rank, line in enumerate(lines):
             line.file(2.0 * step, 2.0 * step + 0.3 * rank, rank + 1)

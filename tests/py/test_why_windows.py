@@ -8,10 +8,10 @@ from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.program import program_of
 from iolens.metrics.why.waits import PATTERNS
 from iolens.metrics.why.what_if import STORAGE, what_if
-from why_programs import Line, events_of
+from why_programs import RankLine, events_of
 
 
-def solved(*lines: Line) -> Why:
+def solved(*lines: RankLine) -> Why:
     return why_of(program_of(events_of(*lines), len(lines)))
 
 
@@ -33,13 +33,13 @@ def faster(found: Why) -> float:
     return times[STORAGE]
 
 
-def put(line: Line, start: float, end: float) -> Line:
+def put(line: RankLine, start: float, end: float) -> RankLine:
     return line.add("call", "MPI_Put", start, end)
 
 
-def target(written: float) -> Line:
+def target(written: float) -> RankLine:
     """Returns a rank that writes a file, exposes its memory to rank 1 and waits for it."""
-    return Line().file(0, written).epoch("post", written, written + 0.1, 1).epoch("wait", written + 0.1, 6)
+    return RankLine().file(0, written).epoch("post", written, written + 0.1, 1).epoch("wait", written + 0.1, 6)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def target(written: float) -> Line:
 def test_the_origin_waits_in_the_call_that_blocks(
     start: tuple[float, float], access: tuple[float, float], complete: tuple[float, float], function: str
 ) -> None:
-    origin = put(Line().epoch("start", *start, 0), *access).epoch("complete", *complete)
+    origin = put(RankLine().epoch("start", *start, 0), *access).epoch("complete", *complete)
     found = solved(target(5.0), origin)
     begin = {"MPI_Win_start": start, "MPI_Put": access, "MPI_Win_complete": complete}[function][0]
     assert (1, function, "late post", pytest.approx(5.0 - begin)) in waits(found)
@@ -62,21 +62,21 @@ def test_the_origin_waits_in_the_call_that_blocks(
 
 
 def test_nobody_waits_for_memory_that_is_exposed() -> None:
-    origin = put(Line().epoch("start", 1, 1.1, 0), 2, 2.1).epoch("complete", 3, 3.1)
+    origin = put(RankLine().epoch("start", 1, 1.1, 0), 2, 2.1).epoch("complete", 3, 3.1)
     assert waits(solved(target(0.5), origin)) == [(0, "MPI_Win_wait", "early wait", pytest.approx(2.4))]
 
 
 def test_the_target_waits_for_the_last_origin() -> None:
-    owner = Line().epoch("post", 0, 0.1, 1, 2).epoch("wait", 0.2, 6)
-    early = Line().epoch("start", 0.3, 0.4, 0).epoch("complete", 1, 1.1)
-    late = Line().epoch("start", 0.3, 0.4, 0).file(0.4, 5).epoch("complete", 5, 5.1)
+    owner = RankLine().epoch("post", 0, 0.1, 1, 2).epoch("wait", 0.2, 6)
+    early = RankLine().epoch("start", 0.3, 0.4, 0).epoch("complete", 1, 1.1)
+    late = RankLine().epoch("start", 0.3, 0.4, 0).file(0.4, 5).epoch("complete", 5, 5.1)
     found = solved(owner, early, late)
     assert waits(found) == [(0, "MPI_Win_wait", "early wait", pytest.approx(4.8))]
     assert faster(found) == pytest.approx(2.0)  # the other origin comes at 1 s, and the wait ends 1 s later
 
 
 def test_epochs_of_a_pair_are_joined_in_their_order() -> None:
-    owner, origin = Line(), Line()
+    owner, origin = RankLine(), RankLine()
     for begin in (0.0, 10.0):
         owner.epoch("post", begin, begin + 0.1, 1).epoch("wait", begin + 0.2, begin + 4.1)
         origin.epoch("start", begin + 1, begin + 1.1, 0).epoch("complete", begin + 4, begin + 4.1)
@@ -86,9 +86,9 @@ def test_epochs_of_a_pair_are_joined_in_their_order() -> None:
 
 def locks(*, exclusive: bool, other: int = 0) -> Why:
     """Returns a job in which rank 1 writes a file while it holds a lock, and rank 2 takes one at `other`."""
-    holder = Line().epoch("lock", 0, 0.1, 0, exclusive=exclusive).file(0.1, 5).epoch("unlock", 5, 5.1, 0)
-    second = put(Line().epoch("lock", 1, 1.1, other, exclusive=True), 1.2, 1.3).epoch("unlock", 1.3, 5.2, other)
-    return solved(Line().file(0, 0.1), holder, second)
+    holder = RankLine().epoch("lock", 0, 0.1, 0, exclusive=exclusive).file(0.1, 5).epoch("unlock", 5, 5.1, 0)
+    second = put(RankLine().epoch("lock", 1, 1.1, other, exclusive=True), 1.2, 1.3).epoch("unlock", 1.3, 5.2, other)
+    return solved(RankLine().file(0, 0.1), holder, second)
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
@@ -103,32 +103,35 @@ def test_locks_of_other_targets_do_not_wait() -> None:
 
 
 def test_shared_locks_do_not_wait() -> None:
-    holder = Line().epoch("lock_all", 0, 0.1).epoch("unlock_all", 5, 5.1)
-    second = Line().epoch("lock", 1, 1.1, 0).epoch("unlock", 1.3, 5.2, 0)
+    holder = RankLine().epoch("lock_all", 0, 0.1).epoch("unlock_all", 5, 5.1)
+    second = RankLine().epoch("lock", 1, 1.1, 0).epoch("unlock", 1.3, 5.2, 0)
     assert waits(solved(holder, second)) == []
 
 
 def test_an_exclusive_lock_waits_for_one_of_all_targets() -> None:
-    holder = Line().epoch("lock_all", 0, 0.1).epoch("unlock_all", 5, 5.1)
-    second = Line().epoch("lock", 1, 5.2, 1, exclusive=True).epoch("unlock", 5.3, 5.4, 1)
+    holder = RankLine().epoch("lock_all", 0, 0.1).epoch("unlock_all", 5, 5.1)
+    second = RankLine().epoch("lock", 1, 5.2, 1, exclusive=True).epoch("unlock", 5.3, 5.4, 1)
     assert waits(solved(holder, second)) == [(1, "MPI_Win_lock", "wait for a window's lock", pytest.approx(4.0))]
 
 
 def test_a_rank_that_flushed_had_the_lock_before_the_one_whose_call_returned_first() -> None:
-    holder = Line().epoch("lock", 0, 0, 0, exclusive=True).add("call", "MPI_Win_flush", 0.1, 0.2).file(0.2, 5)
-    second = Line().epoch("lock", 1, 1, 0, exclusive=True).add("call", "MPI_Win_flush", 1, 5.02)
+    holder = RankLine().epoch("lock", 0, 0, 0, exclusive=True).add("call", "MPI_Win_flush", 0.1, 0.2).file(0.2, 5)
+    second = RankLine().epoch("lock", 1, 1, 0, exclusive=True).add("call", "MPI_Win_flush", 1, 5.02)
     lines = holder.epoch("unlock", 5, 5.1, 0), second.epoch("unlock", 5.03, 5.05, 0)
-    found = solved(Line().file(0, 0.1), *lines)
+    found = solved(RankLine().file(0, 0.1), *lines)
     assert waits(found) == [(2, "MPI_Win_flush", "wait for a window's lock", pytest.approx(4.0))]
 
 
 def test_ranks_wait_at_a_fence() -> None:
-    lines = [Line().file(0, 5).together("MPI_Win_fence", 5, 5.1, 2), Line().together("MPI_Win_fence", 1, 5.1, 2)]
+    lines = [
+        RankLine().file(0, 5).together("MPI_Win_fence", 5, 5.1, 2),
+        RankLine().together("MPI_Win_fence", 1, 5.1, 2),
+    ]
     assert waits(solved(*lines)) == [(1, "MPI_Win_fence", "wait at fence", pytest.approx(4.0))]
 
 
 def test_a_loop_of_tests_is_a_wait_for_the_origin() -> None:
-    owner = Line().epoch("post", 0, 0.1, 1)
+    owner = RankLine().epoch("post", 0, 0.1, 1)
     owner.add("call", "MPI_Win_test", 1, 5, size=1000).epoch("test", 5.00001, 5.00002)
-    origin = Line().epoch("start", 0.3, 0.4, 0).file(0.4, 5).epoch("complete", 5, 5.1)
+    origin = RankLine().epoch("start", 0.3, 0.4, 0).file(0.4, 5).epoch("complete", 5, 5.1)
     assert waits(solved(owner, origin)) == [(0, "MPI_Win_test, repeated", "early wait", pytest.approx(4.0))]

@@ -25,7 +25,7 @@ Record = Mapping[str, list[float]]
 
 
 @dataclass(frozen=True)
-class Replay:
+class SearchResult:
     """Result of a search on a recorded grid: number of runs, number of settings, and the bandwidth of the chosen
     setting as a share of the grid's best (geometric means of all recorded runs).
     """
@@ -81,7 +81,7 @@ def share_of_best(record: Record, point: str) -> float:
     return mean(record[point]) / max(map(mean, record.values()))
 
 
-def replay(experiment: Experiment, record: Record, repetition: int = 0) -> Replay:
+def replay(experiment: Experiment, record: Record, repetition: int = 0) -> SearchResult:
     """Runs the search on a record: each run returns the recorded value of this repetition of its point."""
     search = search_of(experiment)
     measured: dict[int, float] = {}
@@ -92,4 +92,4 @@ def replay(experiment: Experiment, record: Record, repetition: int = 0) -> Repla
         values = record[search.points[choice.place].id]
         measured[choice.place] = values[repetition % len(values)]
     chosen = search.points[max(measured, key=lambda i: measured[i])].id
-    return Replay(len(measured), len(search.points), chosen, share_of_best(record, chosen))
+    return SearchResult(len(measured), len(search.points), chosen, share_of_best(record, chosen))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from iolens.log.records import Records
-from why_programs import Line, events_of
-from why_simulator import EAGER, SHAPES, Call, Run, Step
+from why_programs import RankLine, events_of
+from why_simulator import EAGER, SHAPES, SimulatedCall, SimulatedRun, SimulatedStep
 
 _WORLD, _PARTS, _WINDOW = 7, (8, 9), 10
 _COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
@@ -23,7 +23,7 @@ class _Writer:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.ranks = self.random.randint(2, 7)
-        self.steps: list[list[Step]] = [[] for _ in range(self.ranks)]
+        self.steps: list[list[SimulatedStep]] = [[] for _ in range(self.ranks)]
         self.open: list[list[int]] = [[] for _ in range(self.ranks)]
         self.handles = 0
         self.instant: set[int] = set()  # Posts whose completion takes no time except waits.
@@ -37,18 +37,18 @@ class _Writer:
         """Returns the seconds of a call beside waits."""
         return self.random.uniform(0.001, 0.1)
 
-    def add(self, rank: int, step: Step) -> None:
+    def add(self, rank: int, step: SimulatedStep) -> None:
         """Adds a step of a rank, often with computing or a call of the file system before it."""
         if self.random.random() < 0.6:
-            self.steps[rank].append(Step("compute", cost=self.random.uniform(0.01, 2.0)))
+            self.steps[rank].append(SimulatedStep("compute", cost=self.random.uniform(0.01, 2.0)))
         if self.random.random() < 0.4:
             self.steps[rank].append(self.file_call())
         self.steps[rank].append(step)
 
-    def file_call(self) -> Step:
+    def file_call(self) -> SimulatedStep:
         """Returns a call of the file system."""
         function = self.random.choice(("write", "read", "fsync"))
-        return Step("file", function, file_cost=self.random.uniform(0.01, 2.0), file=self.random.randint(1, 4))
+        return SimulatedStep("file", function, file_cost=self.random.uniform(0.01, 2.0), file=self.random.randint(1, 4))
 
     def post(self, rank: int) -> int:
         """Returns a new number for an operation that a rank posts and must complete."""
@@ -68,11 +68,11 @@ class _Writer:
         if wild_source or wild_tag:
             function = "Send"
         posts_send, posts_receive = self.random.random() < 0.4, self.random.random() < 0.4
-        send = Step("isend" if posts_send else "send", communicator=_WORLD, to=receiver, to_tag=tag, size=size)
+        send = SimulatedStep("isend" if posts_send else "send", communicator=_WORLD, to=receiver, to_tag=tag, size=size)
         name = f"MPI_I{function.lower()}" if posts_send else f"MPI_{function}"
         send = _named(send, name, self.cost() if large else _BUFFERING, self.post(sender) if posts_send else -1)
         self.instant |= set() if large else {send.handle}
-        receive = Step(
+        receive = SimulatedStep(
             "irecv" if posts_receive else "recv",
             communicator=_WORLD,
             source=-2 if wild_source else sender,
@@ -89,7 +89,9 @@ class _Writer:
         pair = self.random.sample(range(self.ranks), 2)
         size = self.random.choice((8, EAGER * 100))
         for rank, other in (pair, pair[::-1]):
-            both = Step("sendrecv", "MPI_Sendrecv", self.cost(), communicator=_WORLD, to=other, source=other, size=size)
+            both = SimulatedStep(
+                "sendrecv", "MPI_Sendrecv", self.cost(), communicator=_WORLD, to=other, source=other, size=size
+            )
             self.add(rank, _tagged(both, 20))
 
     def wait(self) -> None:
@@ -102,7 +104,7 @@ class _Writer:
         self.open[rank] = [each for each in self.open[rank] if each not in chosen]
         function = "MPI_Wait" if count == 1 else self.random.choice(("MPI_Waitall", "MPI_Waitsome"))
         cost = _BUFFERING if self.instant.issuperset(chosen) else self.cost()
-        self.add(rank, Step("wait", function, cost, handles=tuple(chosen)))
+        self.add(rank, SimulatedStep("wait", function, cost, handles=tuple(chosen)))
 
     def together(self) -> None:
         """Adds a collective call on some communicator."""
@@ -115,7 +117,7 @@ class _Writer:
         cost = self.cost()
         for rank in members:
             writes = function == "MPI_File_write_all" and self.random.random() < 0.5
-            step = Step(
+            step = SimulatedStep(
                 "iall" if posts else "all",
                 function,
                 _BUFFERING if root >= 0 else cost if function == "MPI_File_write_all" else self.cost(),
@@ -145,38 +147,40 @@ class _Writer:
             self.add(rank, self.epoch("lock", [target], exclusive))
             self.add(rank, self.epoch("unlock", [target], exclusive))
 
-    def epoch(self, name: str, partners: list[int], exclusive: bool = False) -> Step:
+    def epoch(self, name: str, partners: list[int], exclusive: bool = False) -> SimulatedStep:
         """Returns a call on the window. Locks are given back at once: they were held in the order of these calls."""
         cost = _BUFFERING if name == "unlock" else self.cost()
         members = tuple(partners)
-        return Step("win", f"MPI_Win_{name}", cost, communicator=_WINDOW, members=members, exclusive=exclusive)
+        return SimulatedStep("win", f"MPI_Win_{name}", cost, communicator=_WINDOW, members=members, exclusive=exclusive)
 
     def everybody(self, function: str) -> None:
         """Adds a call of all ranks."""
         for rank in range(self.ranks):
-            common = Step("all", function, self.cost(), communicator=_WORLD, members=self.members[_WORLD])
+            common = SimulatedStep("all", function, self.cost(), communicator=_WORLD, members=self.members[_WORLD])
             self.add(rank, common)
 
     def large_message(self) -> None:
         """Adds a large message whose receive comes late, and a small one: the log shows what MPI buffers."""
         for size, tag in ((8, 90), (EAGER * 100, 91)):
-            send = Step("send", "MPI_Send", self.cost(), communicator=_WORLD, to=1, to_tag=tag, size=size)
+            send = SimulatedStep("send", "MPI_Send", self.cost(), communicator=_WORLD, to=1, to_tag=tag, size=size)
             self.steps[0].append(send)
-        self.steps[1].append(Step("compute", cost=3.0))
+        self.steps[1].append(SimulatedStep("compute", cost=3.0))
         for size, tag in ((8, 90), (EAGER * 100, 91)):
-            take = Step("recv", "MPI_Recv", self.cost(), communicator=_WORLD, source=0, source_tag=tag, size=size)
+            take = SimulatedStep(
+                "recv", "MPI_Recv", self.cost(), communicator=_WORLD, source=0, source_tag=tag, size=size
+            )
             self.steps[1].append(take)
 
 
-def _named(step: Step, function: str, cost: float, handle: int) -> Step:
-    return Step(**{**vars(step), "function": function, "cost": cost, "handle": handle})
+def _named(step: SimulatedStep, function: str, cost: float, handle: int) -> SimulatedStep:
+    return SimulatedStep(**{**vars(step), "function": function, "cost": cost, "handle": handle})
 
 
-def _tagged(step: Step, tag: int) -> Step:
-    return Step(**{**vars(step), "to_tag": tag, "source_tag": tag})
+def _tagged(step: SimulatedStep, tag: int) -> SimulatedStep:
+    return SimulatedStep(**{**vars(step), "to_tag": tag, "source_tag": tag})
 
 
-def random_program(seed: int, one_sided: str = "") -> list[list[Step]]:
+def random_program(seed: int, one_sided: str = "") -> list[list[SimulatedStep]]:
     """Returns the steps of each rank of a random program, some of them one-sided: `exposure` or `locks`."""
     writer = _Writer(seed)
     writer.everybody("MPI_Init")
@@ -187,14 +191,14 @@ def random_program(seed: int, one_sided: str = "") -> list[list[Step]]:
         writer.random.choice(kinds)()
     for rank in range(writer.ranks):
         if writer.open[rank]:
-            writer.add(rank, Step("wait", "MPI_Waitall", _BUFFERING, handles=tuple(writer.open[rank])))
+            writer.add(rank, SimulatedStep("wait", "MPI_Waitall", _BUFFERING, handles=tuple(writer.open[rank])))
     writer.everybody("MPI_Finalize")
     return writer.steps
 
 
-def events_of_run(run: Run) -> Records:
+def events_of_run(run: SimulatedRun) -> Records:
     """Returns the rows that a log has of a run."""
-    lines = [Line() for _ in run.calls]
+    lines = [RankLine() for _ in run.calls]
     for line, calls in zip(lines, run.calls, strict=True):
         posts: dict[int, int] = {}
         for call in calls:
@@ -202,7 +206,7 @@ def events_of_run(run: Run) -> Records:
     return events_of(*lines)
 
 
-def _write(line: Line, call: Call, posts: dict[int, int]) -> None:
+def _write(line: RankLine, call: SimulatedCall, posts: dict[int, int]) -> None:
     step = call.step
     times = (step.function, call.start, call.end)
     if step.handle >= 0:

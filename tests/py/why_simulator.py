@@ -36,7 +36,7 @@ SHAPES = {
 
 
 @dataclass(frozen=True)
-class Step:
+class SimulatedStep:
     """One operation of a rank.
 
     what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all, iall or win. cost: seconds beside waits.
@@ -64,15 +64,15 @@ class Step:
 
 
 @dataclass
-class Part:
+class CallPart:
     """One end of a message, or a rank's part in a collective call."""
 
-    call: Call
+    call: SimulatedCall
     rank: int
-    step: Step
+    step: SimulatedStep
     sends: bool = False
-    partner: Part | None = None
-    group: Group | None = None
+    partner: CallPart | None = None
+    group: CollectiveCall | None = None
 
     def known(self) -> bool:
         """Returns True if all that this part waits for has begun."""
@@ -84,7 +84,7 @@ class Part:
         """Returns True for a send that MPI does not buffer."""
         return self.step.size > EAGER or "sse" in self.step.function.lower()
 
-    def waits_for(self) -> Call | None:
+    def waits_for(self) -> SimulatedCall | None:
         """Returns the other rank's call before whose begin this part cannot be complete."""
         if self.group is not None:
             return self.group.ready(self.rank)
@@ -94,16 +94,16 @@ class Part:
 
 
 @dataclass
-class Group:
+class CollectiveCall:
     """One collective call: the calls of its ranks so far."""
 
     shape: str
     members: tuple[int, ...]
     root: int
-    calls: dict[int, Call] = field(default_factory=dict)
+    calls: dict[int, SimulatedCall] = field(default_factory=dict)
     file_costs: list[float] = field(default_factory=list)
 
-    def ready(self, rank: int) -> Call | None:
+    def ready(self, rank: int) -> SimulatedCall | None:
         """Returns the call that this rank waits for: its own call if it waits for nobody; None if that call has not
         begun.
         """
@@ -121,24 +121,24 @@ class Group:
 
 
 @dataclass
-class Call:
+class SimulatedCall:
     """A call with its times. late: the other rank's call that it waited for, if any, until `free`."""
 
     rank: int
-    step: Step
+    step: SimulatedStep
     start: float
     end: float = -1.0
     free: float = -1.0
-    late: Call | None = None
-    parts: list[Part | Needed | Locked] = field(default_factory=list)
+    late: SimulatedCall | None = None
+    parts: list[CallPart | Needed | Locked] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Run:
+class SimulatedRun:
     """The calls of each rank, in order; `program`: the same steps with the messages that wildcards took."""
 
-    calls: list[list[Call]]
-    program: list[list[Step]]
+    calls: list[list[SimulatedCall]]
+    program: list[list[SimulatedStep]]
 
     @property
     def run_time(self) -> float:
@@ -175,7 +175,7 @@ class Needed:
         """Returns True if the call has begun."""
         return len(self.windows.calls.get(self.key, [])) > self.number
 
-    def waits_for(self) -> Call:
+    def waits_for(self) -> SimulatedCall:
         """Returns the call."""
         return self.windows.calls[self.key][self.number]
 
@@ -184,12 +184,12 @@ class Needed:
 class Locked:
     """A lock of a window: all earlier locks in the target's queue that exclude it must have been released."""
 
-    queue: list[tuple[Call, Call | None]]
+    queue: list[tuple[SimulatedCall, SimulatedCall | None]]
     place: int
 
     group = None
 
-    def before(self) -> list[Call | None]:
+    def before(self) -> list[SimulatedCall | None]:
         """Returns the calls that released such locks; None for a lock that is still held."""
         mine = self.queue[self.place][0].step.exclusive
         return [end for call, end in self.queue[: self.place] if mine or call.step.exclusive]
@@ -198,7 +198,7 @@ class Locked:
         """Returns True if this rank can have the lock."""
         return None not in self.before()
 
-    def waits_for(self) -> Call | None:
+    def waits_for(self) -> SimulatedCall | None:
         """Returns the latest call by which another rank released the lock; None if there is none."""
         return max((end for end in self.before() if end), key=lambda call: call.start, default=None)
 
@@ -210,11 +210,11 @@ class Windows:
     function a rank made for a partner.
     """
 
-    calls: dict[tuple[str, int, int, int], list[Call]] = field(default_factory=dict)
-    queues: dict[tuple[int, int], list[tuple[Call, Call | None]]] = field(default_factory=dict)
+    calls: dict[tuple[str, int, int, int], list[SimulatedCall]] = field(default_factory=dict)
+    queues: dict[tuple[int, int], list[tuple[SimulatedCall, SimulatedCall | None]]] = field(default_factory=dict)
     asked: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: SimulatedCall) -> None:
         """Lets other ranks see the start of a call, and gives it what it must wait for."""
         step, rank, window = call.step, call.rank, call.step.communicator
         name = step.function.removeprefix("MPI_Win_")
@@ -239,20 +239,20 @@ class Deadlock(Exception):
 
 
 class _Simulation:
-    def __init__(self, program: list[list[Step]]) -> None:
+    def __init__(self, program: list[list[SimulatedStep]]) -> None:
         self.program = [list(steps) for steps in program]
-        self.calls: list[list[Call]] = [[] for _ in program]
+        self.calls: list[list[SimulatedCall]] = [[] for _ in program]
         self.next = [0] * len(program)
-        self.posts: dict[tuple[int, int], Part] = {}
-        self.sent: list[Part] = []
-        self.posted: list[Part] = []
-        self.groups: dict[tuple[int, int], Group] = {}
+        self.posts: dict[tuple[int, int], CallPart] = {}
+        self.sent: list[CallPart] = []
+        self.posted: list[CallPart] = []
+        self.groups: dict[tuple[int, int], CollectiveCall] = {}
         self.entered: dict[tuple[int, int], int] = {}
         self.windows = Windows()
-        self.blocked: dict[int, Call] = {}
+        self.blocked: dict[int, SimulatedCall] = {}
         self.heap: list[tuple[float, int]] = [(0.0, rank) for rank in range(len(program))]
 
-    def run(self) -> Run:
+    def run(self) -> SimulatedRun:
         while self.heap:
             time, rank = heapq.heappop(self.heap)
             if self.next[rank] == len(self.program[rank]):
@@ -263,7 +263,7 @@ class _Simulation:
             if step.what == "compute":
                 heapq.heappush(self.heap, (time + step.cost, rank))
                 continue
-            call = Call(rank, step, time)
+            call = SimulatedCall(rank, step, time)
             self.calls[rank].append(call)
             self._begin(call, place)
             self.blocked[rank] = call
@@ -271,36 +271,36 @@ class _Simulation:
                 self._try_to_end(other)
         if self.blocked:
             raise Deadlock
-        return Run(self.calls, self.program)
+        return SimulatedRun(self.calls, self.program)
 
-    def _begin(self, call: Call, place: int) -> None:
+    def _begin(self, call: SimulatedCall, place: int) -> None:
         """Lets other ranks see the start of a call."""
         step, rank = call.step, call.rank
         if step.what in ("send", "isend", "sendrecv"):
-            self._meet(Part(call, rank, step, sends=True), place)
+            self._meet(CallPart(call, rank, step, sends=True), place)
         if step.what in ("recv", "irecv", "sendrecv"):
-            self._meet(Part(call, rank, step), place)
+            self._meet(CallPart(call, rank, step), place)
         if step.what in ("all", "iall"):
             key = (step.communicator, rank)
             number = self.entered[key] = self.entered.get(key, -1) + 1
-            fresh = Group(SHAPES[step.function], step.members, step.root)
+            fresh = CollectiveCall(SHAPES[step.function], step.members, step.root)
             group = self.groups.setdefault((step.communicator, number), fresh)
             group.calls[rank] = call
             group.file_costs.append(step.file_cost)
-            self._keep(Part(call, rank, step, group=group))
+            self._keep(CallPart(call, rank, step, group=group))
         if step.what == "win":
             self.windows.begin(call)
         if step.what == "wait":
             call.parts = [self.posts[rank, handle] for handle in step.handles]
 
-    def _keep(self, part: Part) -> None:
+    def _keep(self, part: CallPart) -> None:
         """Lets the call itself or a later wait complete a part."""
         if part.step.handle >= 0:
             self.posts[part.rank, part.step.handle] = part
         else:
             part.call.parts.append(part)
 
-    def _meet(self, part: Part, place: int) -> None:
+    def _meet(self, part: CallPart, place: int) -> None:
         """Finds the other end of a message, which is the first one that was posted and fits."""
         self._keep(part)
         others = self.posted if part.sends else self.sent
@@ -313,14 +313,14 @@ class _Simulation:
                 return
         (self.sent if part.sends else self.posted).append(part)
 
-    def _resolve(self, receive: Part, send: Part) -> None:
+    def _resolve(self, receive: CallPart, send: CallPart) -> None:
         """Writes the source and tag of the message into the receiver's step."""
         steps = self.program[receive.rank]
         place = next(at for at, step in enumerate(steps) if step is receive.step)
         receive.step = steps[place] = replace(receive.step, source=send.rank, source_tag=send.step.to_tag)
         receive.call.step = receive.step
 
-    def _try_to_end(self, call: Call) -> None:
+    def _try_to_end(self, call: SimulatedCall) -> None:
         """Ends a call if everything that it waits for has happened, and lets its rank continue."""
         if not all(part.known() for part in call.parts):
             return
@@ -336,7 +336,7 @@ class _Simulation:
         heapq.heappush(self.heap, (call.end, call.rank))
 
 
-def _fits(send: Part, receive: Part) -> bool:
+def _fits(send: CallPart, receive: CallPart) -> bool:
     want, message = receive.step, send.step
     return (
         want.communicator == message.communicator
@@ -346,11 +346,13 @@ def _fits(send: Part, receive: Part) -> bool:
     )
 
 
-def simulated(program: list[list[Step]]) -> Run:
+def simulated(program: list[list[SimulatedStep]]) -> SimulatedRun:
     """Returns the times of the steps of all ranks; raises Deadlock."""
     return _Simulation(program).run()
 
 
-def changed(program: list[list[Step]], change: Callable[[int, Step], Step]) -> list[list[Step]]:
+def changed(
+    program: list[list[SimulatedStep]], change: Callable[[int, SimulatedStep], SimulatedStep]
+) -> list[list[SimulatedStep]]:
     """Returns the program with each step replaced by `change(rank, step)`."""
     return [[change(rank, step) for step in steps] for rank, steps in enumerate(program)]

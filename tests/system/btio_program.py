@@ -20,7 +20,7 @@ NUMBER = re.compile(r"[-+]?\d+\.\d+E[-+]\d+")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BtioResult:
     """Result of one run; `status` is the exit status of mpirun, which passes on the program's."""
 
     status: int
@@ -52,7 +52,7 @@ class Outcome:
 MPI_SETTINGS = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding"], None)
 
 
-def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321") -> Outcome:
+def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321") -> BtioResult:
     """Runs a command under mpirun in the folder `where`, with room for more ranks than cores."""
     done = subprocess.run(
         ["mpirun", "-np", str(ranks), *command],
@@ -64,15 +64,15 @@ def launch(where: Path, command: list[str], ranks: int = 1, io: str = "romio321"
         timeout=PATIENCE,
         check=False,
     )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    return BtioResult(done.returncode, done.stdout, done.stderr)
 
 
-def btio(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> Outcome:
+def btio(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> BtioResult:
     """Runs btio."""
     return launch(where, [str(BTIO), *arguments], ranks, io)
 
 
-def verified(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> Outcome:
+def verified(where: Path, *arguments: str, ranks: int = 1, io: str = "romio321") -> BtioResult:
     """Runs the program, and fails if it did not verify its result."""
     outcome = btio(where, *arguments, ranks=ranks, io=io)
     assert outcome.status == 0, outcome.text + outcome.errors

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from btio_program import MPI_SETTINGS, ROOT, Outcome, launch
+from btio_program import MPI_SETTINGS, ROOT, BtioResult, launch
 
 Field = npt.NDArray[np.float32]
 CHECKPOINT = ROOT / "build" / "bin" / "checkpoint_simulator"
@@ -23,11 +23,11 @@ def needs_netcdf() -> pytest.MarkDecorator:
     return pytest.mark.skipif("HAVE_NETCDF" not in made, reason="no parallel netCDF for this MPI")
 
 
-def checkpoint(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> Outcome:
+def checkpoint(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> BtioResult:
     return launch(where, [str(CHECKPOINT), *arguments], ranks, io)
 
 
-def alone(where: Path, *arguments: str) -> Outcome:
+def alone(where: Path, *arguments: str) -> BtioResult:
     """Starts the checkpoint simulator as one process without mpirun, which is faster for tests in which it must refuse
     to run.
     """
@@ -35,19 +35,19 @@ def alone(where: Path, *arguments: str) -> Outcome:
     done = subprocess.run(
         [CHECKPOINT, *arguments], cwd=where, env=settings, capture_output=True, text=True, check=False
     )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    return BtioResult(done.returncode, done.stdout, done.stderr)
 
 
-def restart(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> Outcome:
+def restart(where: Path, *arguments: str, ranks: int = 6, io: str = "romio321") -> BtioResult:
     return launch(where, [str(RESTART), *arguments], ranks, io)
 
 
-def good(outcome: Outcome) -> Outcome:
+def good(outcome: BtioResult) -> BtioResult:
     assert outcome.status == 0, outcome.text + outcome.errors
     return outcome
 
 
-def messages(outcome: Outcome) -> list[str]:
+def messages(outcome: BtioResult) -> list[str]:
     """Returns the programs' own lines on standard error, without the launcher's."""
     found = re.findall(r"^(?:checkpoint|restart)_simulator: (.*)$", outcome.errors, re.MULTILINE)
     return [str(line) for line in found]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from btio_program import Outcome, btio, result, verified
+from btio_program import BtioResult, btio, result, verified
 from iolens.lab.storage.mounts import file_system
 
 pytestmark = pytest.mark.mpi
@@ -138,7 +138,7 @@ def corrupt(path: Path, offset: int) -> None:
         file.write(struct.pack("=d", value + 1.0e-3))
 
 
-def check_again(where: Path, *arguments: str, ranks: int = 4) -> Outcome:
+def check_again(where: Path, *arguments: str, ranks: int = 4) -> BtioResult:
     return btio(where, "--verify-only", *arguments, ranks=ranks)
 
 

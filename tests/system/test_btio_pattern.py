@@ -12,7 +12,7 @@ from pathlib import Path
 import darshan
 import numpy as np
 import pytest
-from btio_program import BTIO, COMPONENTS, MPI_SETTINGS, Outcome, btio, launch, result
+from btio_program import BTIO, COMPONENTS, MPI_SETTINGS, BtioResult, btio, launch, result
 from iolens.lab.installation import find_library
 from iolens.lab.run.mpi_launch import mpi
 from patience import PATIENCE
@@ -48,7 +48,7 @@ variables:
 """
 
 
-def pattern(where: Path, *arguments: str, ranks: int = 1) -> Outcome:
+def pattern(where: Path, *arguments: str, ranks: int = 1) -> BtioResult:
     outcome = btio(where, *SIZES, *arguments, ranks=ranks)
     assert outcome.status == 0, outcome.text + outcome.errors
     return outcome

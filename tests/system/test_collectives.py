@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from btio_program import ROOT, Outcome, launch, result
+from btio_program import ROOT, BtioResult, launch, result
 from iolens.lab.run.mpi_launch import openmpi
 
 pytestmark = pytest.mark.mpi
@@ -26,11 +26,11 @@ two_processors = pytest.mark.skipif(PROCESSORS < 2, reason=NO_ROOM)
 only_open_mpi = pytest.mark.skipif(not OPEN_MPI, reason="other MPI libraries have no such variables")
 
 
-def collectives(where: Path, *arguments: str, ranks: int = 2) -> Outcome:
+def collectives(where: Path, *arguments: str, ranks: int = 2) -> BtioResult:
     return launch(where, [str(PROGRAM), *arguments], ranks)
 
 
-def measured(where: Path, *arguments: str, ranks: int = 2) -> tuple[Outcome, dict[str, Any]]:
+def measured(where: Path, *arguments: str, ranks: int = 2) -> tuple[BtioResult, dict[str, Any]]:
     """Runs the program, which must succeed; returns its result JSON."""
     outcome = collectives(where, *arguments, "--json", "result.json", ranks=ranks)
     assert outcome.status == 0, outcome.text + outcome.errors

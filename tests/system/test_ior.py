@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from btio_program import ROOT, Outcome, launch
+from btio_program import ROOT, BtioResult, launch
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.workloads.ior_output import IorOutput, parse_ior
 
@@ -21,15 +21,15 @@ OPTIONAL = {"HDF5": "HAVE_HDF5", "NCMPI": "HAVE_PNETCDF"}
 pytestmark = pytest.mark.mpi
 
 
-def ior(where: Path, *arguments: str, ranks: int = 4) -> Outcome:
+def ior(where: Path, *arguments: str, ranks: int = 4) -> BtioResult:
     return launch(where, [str(IOR), *arguments], ranks)
 
 
-def messages(outcome: Outcome) -> list[str]:
+def messages(outcome: BtioResult) -> list[str]:
     return [line for line in outcome.errors.splitlines() if line.startswith("ior: ")]
 
 
-def parsed(outcome: Outcome) -> IorOutput:
+def parsed(outcome: BtioResult) -> IorOutput:
     assert outcome.status == 0, outcome.errors
     output = parse_ior(outcome.text)
     assert output is not None

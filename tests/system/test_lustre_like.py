@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KIB = 1024
 
 
-class Case(NamedTuple):
+class StripingCase(NamedTuple):
     """A case: number and size of stripes, bytes that each rank writes in a call, number of calls, and MPI-IO hints."""
 
     stripes: int
@@ -37,12 +37,16 @@ def hints(**given: int | str) -> dict[str, str]:
 
 
 CASES = [
-    *(Case(stripes, 64 * KIB, 30_000, 9, hints()) for stripes in (1, 2, 3, 4, 6, 12)),
-    *(Case(stripes, 128 * KIB, 100_000, 5, hints(cb_nodes=nodes)) for stripes in (1, 3, 4, 12) for nodes in (1, 2, 4)),
-    *(Case(2, 64 * KIB, 200_000, 3, hints(cb_nodes=6, romio_lustre_co_ratio=ratio)) for ratio in (1, 2, 4)),
-    *(Case(4, 64 * KIB, 70_000, 4, hints(cb_nodes=4, cb_config_list=f"*:{most}")) for most in (1, 2, 3, "*")),
-    Case(4, 256 * KIB, 1_000_000, 3, hints(cb_config_list="*:2")),
-    Case(3, 64 * KIB, 65_536, 4, hints(romio_lustre_co_ratio=2)),
+    *(StripingCase(stripes, 64 * KIB, 30_000, 9, hints()) for stripes in (1, 2, 3, 4, 6, 12)),
+    *(
+        StripingCase(stripes, 128 * KIB, 100_000, 5, hints(cb_nodes=nodes))
+        for stripes in (1, 3, 4, 12)
+        for nodes in (1, 2, 4)
+    ),
+    *(StripingCase(2, 64 * KIB, 200_000, 3, hints(cb_nodes=6, romio_lustre_co_ratio=ratio)) for ratio in (1, 2, 4)),
+    *(StripingCase(4, 64 * KIB, 70_000, 4, hints(cb_nodes=4, cb_config_list=f"*:{most}")) for most in (1, 2, 3, "*")),
+    StripingCase(4, 256 * KIB, 1_000_000, 3, hints(cb_config_list="*:2")),
+    StripingCase(3, 64 * KIB, 65_536, 4, hints(romio_lustre_co_ratio=2)),
 ]
 
 Written = dict[int, dict[int, int]]
@@ -103,7 +107,7 @@ def by_stripe(writes: Iterator[tuple[int, int, int]], stripe: int) -> Written:
     return found
 
 
-def planned(case: Case, ranks: int) -> Written:
+def planned(case: StripingCase, ranks: int) -> Written:
     """Returns the bytes that the rules of `iolens predict` for collective writes give."""
     wanted, most = int(case.hints.get("cb_nodes", case.stripes)), case.hints.get("cb_config_list", "*:*")[2:]
     wanted = wanted if wanted <= ranks else case.stripes

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from btio_program import ROOT, Outcome, launch, result
+from btio_program import ROOT, BtioResult, launch, result
 from iolens.lab.run.mpi_launch import openmpi
 from mpi_libraries import library
 from own_words import own_words
@@ -29,7 +29,7 @@ SUMMARY rate (in ops/sec): (of 1 iterations)
 """Output of mdtest 4.1."""
 
 
-def metadata(where: Path, *arguments: str, ranks: int = 3) -> tuple[Outcome, dict[str, Any]]:
+def metadata(where: Path, *arguments: str, ranks: int = 3) -> tuple[BtioResult, dict[str, Any]]:
     """Runs the program, which must succeed; returns its result JSON."""
     outcome = launch(where, [str(PROGRAM), *arguments, "--json", "result.json"], ranks)
     assert outcome.status == 0, outcome.text + outcome.errors

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.mpi
 
 
 @dataclass(frozen=True)
-class Call:
+class RandomCall:
     """One call of the program; for a collective call `a` is the communicator and `b` the root."""
 
     name: str
@@ -39,20 +39,20 @@ class Call:
     bytes: int
 
 
-def program(seed: int) -> list[Call]:
+def program(seed: int) -> list[RandomCall]:
     rng = random.Random(seed)
     sizes = [0, 1, 15, 16, 255, 256, 4095, 4096, 4097, 65535, 65536, 100_000]
     found = []
     for _ in range(CALLS):
         size = rng.choice([*sizes, rng.randrange(70_000)])
         if rng.random() < 0.7:
-            found.append(Call(rng.choice(MESSAGES), rng.randrange(RANKS), rng.randrange(RANKS), size))
+            found.append(RandomCall(rng.choice(MESSAGES), rng.randrange(RANKS), rng.randrange(RANKS), size))
         else:
             world = rng.random() < 0.5
             name = rng.choice(COLLECTIVES)
             # Open MPI's monitoring counts the parts of a large Alltoall as messages of the program.
             size = min(size, 256) if name == "Alltoall" else size
-            found.append(Call(name, int(not world), rng.randrange(RANKS if world else 2), size))
+            found.append(RandomCall(name, int(not world), rng.randrange(RANKS if world else 2), size))
     return found
 
 
@@ -78,7 +78,7 @@ class Count:
         self.peers[sender, receiver, "messages"] += 1
         self.peers[sender, receiver, "bytes"] += size
 
-    def message(self, call: Call) -> None:
+    def message(self, call: RandomCall) -> None:
         if call.name == "Sendrecv":
             for one, other in {(call.a, call.b), (call.b, call.a)}:
                 self.call(one, "Sendrecv", call.bytes, call.bytes)
@@ -94,7 +94,7 @@ class Count:
             self.call(call.a, "Send_init")
             self.call(call.a, "Request_free")
 
-    def collective(self, call: Call) -> None:
+    def collective(self, call: RandomCall) -> None:
         for rank in range(RANKS):
             ranks, own = (RANKS, rank) if call.a == 0 else (RANKS // 2, rank // 2)
             root, n = own == call.b, call.bytes
@@ -111,7 +111,7 @@ class Count:
             self.call(rank, call.name, sent or None, received)
 
 
-def expected(calls: list[Call]) -> Count:
+def expected(calls: list[RandomCall]) -> Count:
     count = Count()
     for rank in range(RANKS):
         for name in ("Init", "Comm_split", "Finalize"):

@@ -16,7 +16,7 @@ __all__ = ["programs"]
 pytestmark = pytest.mark.mpi
 
 
-class Traced(NamedTuple):
+class TracedProgram(NamedTuple):
     """Runs a program; returns the log and the words of each printed line."""
 
     job: Job
@@ -24,14 +24,14 @@ class Traced(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def traced(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Traced:
+def traced(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> TracedProgram:
     folder = tmp_path_factory.mktemp("traced")
     done = start(folder, 2, programs / "mpi_views", folder, IOLENS_DXT="1")
     assert done.returncode == 0, done.stderr
-    return Traced(read_log(the_log(folder)), [line.split() for line in done.stdout.splitlines()])
+    return TracedProgram(read_log(the_log(folder)), [line.split() for line in done.stdout.splitlines()])
 
 
-def test_views_are_kept_as_mpi_understands_them(traced: Traced) -> None:
+def test_views_are_kept_as_mpi_understands_them(traced: TracedProgram) -> None:
     for rank in range(2):
         views = views_of(traced.job, rank)
         assert len(views) == len(traced.lines) + 1, "a view that is set again is the same one"
@@ -48,7 +48,7 @@ def test_views_are_kept_as_mpi_understands_them(traced: Traced) -> None:
             assert [view.place(int(offset)) for offset in offsets] == list(range(len(offsets)))
 
 
-def test_events_say_what_transfers_do_not(traced: Traced) -> None:
+def test_events_say_what_transfers_do_not(traced: TracedProgram) -> None:
     job = traced.job
     events = job.private["traced_events"]
     viewed = next(key for key, path in job.names.items() if path.endswith("viewed"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from iolens.advise import say
 from iolens.advise.remedies import fitting, hints_text, stripes_text
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 
 _HINTS_PLACE, _LAYOUT_PLACE = "{hints}", "{layout}"
 
@@ -22,7 +22,7 @@ def agreed(found: Iterable[tuple[Rule, Seen]], kinds: Collection[str] = (), targ
     `targets`: the number of storage targets that the log shows; a remedy with more stripes says so.
     """
     values: dict[str, tuple[str, str]] = {}
-    layouts: list[tuple[Layout, str]] = []
+    layouts: list[tuple[ProposedStripes, str]] = []
     made = []
     for rule, seen in found:
         hints, rivals = [], []
@@ -52,7 +52,9 @@ def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
     return "\n\n".join([*([hints_text(hints)] if hints else []), *kept])
 
 
-def _layout_said(layout: Layout | None, known: list[tuple[Layout, str]], targets: int) -> tuple[Layout | None, str]:
+def _layout_said(
+    layout: ProposedStripes | None, known: list[tuple[ProposedStripes, str]], targets: int
+) -> tuple[ProposedStripes | None, str]:
     """Returns the layout and its text, or None and the finding whose layout the same files already have."""
     if layout is None:
         return None, ""

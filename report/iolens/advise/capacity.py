@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.advise.limits import Limits
-from iolens.advise.rule import Layout
+from iolens.advise.rule import ProposedStripes
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.striping import file_stripes, reached_stripes, striped_files
@@ -59,7 +59,7 @@ def _size(posix: Records, row: int) -> float:
     return float(max(read, written)) + 1
 
 
-def wider_layout(job: Job, limits: Limits) -> Layout | None:
+def wider_layout(job: Job, limits: Limits) -> ProposedStripes | None:
     """Returns a layout of the largest written file over as many targets as its bytes can use; None if that is one
     target, or if the log knows no layouts.
     """
@@ -71,4 +71,6 @@ def wider_layout(job: Job, limits: Limits) -> Layout | None:
     count = min(job.nprocs, int(limits["enough_stripes"]), int(filled_stripes(table["size"], limits)[first]))
     if count <= max(1, int(table["stripes"][first])):
         return None
-    return Layout(count, fitting_unit(int(table["stripe_size"][first]), size, count), (int(table["id"][first]),))
+    return ProposedStripes(
+        count, fitting_unit(int(table["stripe_size"][first]), size, count), (int(table["id"][first]),)
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
-from iolens.advise.rule import Layout, Seen
+from iolens.advise.rule import ProposedStripes, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
 from iolens.metrics.files.writers import moved_by_rank
@@ -14,7 +14,7 @@ from iolens.metrics.job.share import slowest_seconds
 
 
 @dataclass(frozen=True)
-class Way:
+class Direction:
     """Reading or writing: `moved` is the word for `moved_by_rank`, the other fields are parts of counters' names."""
 
     moved: str
@@ -24,11 +24,13 @@ class Way:
     time: str
 
 
-READING = Way("read", "read", "BYTES_READ", "COLL_READS", "READ")
-WRITING = Way("written", "wrote", "BYTES_WRITTEN", "COLL_WRITES", "WRITE")
+READING = Direction("read", "read", "BYTES_READ", "COLL_READS", "READ")
+WRITING = Direction("written", "wrote", "BYTES_WRITTEN", "COLL_WRITES", "WRITE")
 
 
-def one_rank(job: Job, limits: Limits, way: Way, remedy: str, layout: Layout | None = None) -> Seen | None:
+def one_rank(
+    job: Job, limits: Limits, way: Direction, remedy: str, layout: ProposedStripes | None = None
+) -> Seen | None:
     """Returns the evidence that one rank moved nearly all bytes; None if no rank did, or if collective calls chose the
     rank to move the bytes of others.
     """

@@ -10,7 +10,7 @@ from iolens.log import Job
 
 
 @dataclass(frozen=True)
-class Layout:
+class ProposedStripes:
     """The stripes that a rule proposes for some files: their number, their size in bytes (None: any), and the record
     ids.
     """
@@ -34,7 +34,7 @@ class Seen:
     derivation: str
     remedy: str
     hints: tuple[str, ...] = ()
-    layout: Layout | None = None
+    layout: ProposedStripes | None = None
 
 
 @dataclass(frozen=True)

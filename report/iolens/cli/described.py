@@ -25,7 +25,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Command:
+class DescribedCommand:
     """A command: its first line of help, usage, arguments, the beginning and end of its help, actions, and examples."""
 
     name: str
@@ -33,22 +33,22 @@ class Command:
     usage: str
     options: tuple[Option, ...]
     notes: str = ""
-    actions: tuple[Command, ...] = ()
+    actions: tuple[DescribedCommand, ...] = ()
     description: str = ""
     examples: tuple[str, ...] = ()
 
 
-def commands() -> list[Command]:
+def commands() -> list[DescribedCommand]:
     """Returns all commands in the order of `iolens --help`."""
     return [_described(name) for name in COMMANDS]
 
 
-def _described(name: str) -> Command:
+def _described(name: str) -> DescribedCommand:
     """Returns the description of one command."""
     return _of_parser(name, COMMANDS[name], command_parser(name))
 
 
-def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
+def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> DescribedCommand:
     """Returns a command, or an action of one, by its parser."""
     actions = [
         _of_parser(f"{name} {choice.dest}", choice.help or "", action.choices[choice.dest])
@@ -57,7 +57,7 @@ def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Comman
         for choice in action._choices_actions
     ]
     usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
-    return Command(
+    return DescribedCommand(
         name,
         about,
         usage,

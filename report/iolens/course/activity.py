@@ -54,7 +54,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ClaimForm:
     """The form of one kind of claim: the key with its second side, the key with its margin, and the default margin."""
 
     other: str = ""
@@ -62,13 +62,13 @@ class Kind:
     usual: float = 0.0
 
 
-_KINDS: Mapping[str, Kind] = {
-    "more": Kind("than", "within", 0.1),
-    "same": Kind("as", "within", 0.1),
-    "reaches": Kind(margin="of_bound", usual=0.9),
-    "finds": Kind(other="in"),
-    "holds_up": Kind(other="in"),
-    "logs": Kind(other="in"),
+_KINDS: Mapping[str, ClaimForm] = {
+    "more": ClaimForm("than", "within", 0.1),
+    "same": ClaimForm("as", "within", 0.1),
+    "reaches": ClaimForm(margin="of_bound", usual=0.9),
+    "finds": ClaimForm(other="in"),
+    "holds_up": ClaimForm(other="in"),
+    "logs": ClaimForm(other="in"),
 }
 """The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same: nobody
 changes a job script for less than a tenth.

@@ -9,7 +9,7 @@ from pathlib import Path
 from iolens.course.activity import Claim, Levels
 from iolens.lab.sweep.read.results import Results, read_phase
 from iolens.lazy import pd
-from iolens.metrics.comparison.effects import Groups
+from iolens.metrics.comparison.effects import PointGroups
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.points import measured, point_row
 from iolens.metrics.comparison.results import groups_of
@@ -88,7 +88,7 @@ def _runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     return runs[[key == tuple(levels.values()) for key in runs[names].itertuples(index=False, name=None)]]
 
 
-def _points_of(claim: Claim, results: Results) -> Groups:
+def _points_of(claim: Claim, results: Results) -> PointGroups:
     """Returns the points of the activity that can be compared by the bandwidth of the claim's operation, which are
     compared as in the comparison of the same runs: all together, within the blocks in which they were made.
     """

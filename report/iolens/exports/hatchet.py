@@ -11,13 +11,13 @@ from iolens.exports.stacks import Stack
 
 
 @dataclass
-class Node:
+class HatchetNode:
     """A function at one place of the tree, and the seconds in it alone."""
 
     name: str
     file: str
     seconds: float = 0.0
-    children: dict[str, Node] = field(default_factory=dict)
+    children: dict[str, HatchetNode] = field(default_factory=dict)
 
 
 def hatchet(stacks: Sequence[Stack]) -> str:
@@ -25,17 +25,17 @@ def hatchet(stacks: Sequence[Stack]) -> str:
 
     Metrics are seconds over all ranks and threads: `time` of a function alone, `time (inc)` with what it called.
     """
-    root = Node("", "")
+    root = HatchetNode("", "")
     for stack in stacks:
         node = root
         for frame in stack.frames:
             place = frame.source or frame.object
-            node = node.children.setdefault(frame.function, Node(frame.function, place))
+            node = node.children.setdefault(frame.function, HatchetNode(frame.function, place))
         node.seconds += stack.seconds
     return json.dumps([_literal(child) for child in root.children.values()])
 
 
-def _literal(top: Node) -> dict[str, Any]:
+def _literal(top: HatchetNode) -> dict[str, Any]:
     """Returns one tree. Works without recursion, because chains may be deeper than Python's own stack."""
     order, found = [top], dict[int, dict[str, Any]]()
     for node in order:

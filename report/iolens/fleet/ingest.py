@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError, UsageError
 from iolens.fleet.rows import Met, read_rows
-from iolens.fleet.store import Part, known_logs, make_store
+from iolens.fleet.store import NewRows, known_logs, make_store
 from iolens.log.format.container import LogError
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _take(batch: Batch) -> Taken:
     the next ingest.
     """
     read = damaged = 0
-    with Part(Path(batch.store), batch.part) as part:
+    with NewRows(Path(batch.store), batch.part) as part:
         for met in batch.logs:
             try:
                 part.add(met, read_rows(met, batch.advice))

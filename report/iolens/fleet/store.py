@@ -75,7 +75,7 @@ def known_logs(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-class Part:
+class NewRows:
     """Writes the new rows of all tables under other names and renames them at the end, `logs` last; after an error
     nothing is kept.
     """
@@ -87,7 +87,7 @@ class Part:
         self.files: list[Mapping[str, Any]] = []
         self.held = 0
 
-    def __enter__(self) -> Part:
+    def __enter__(self) -> NewRows:
         import pyarrow.parquet as pq
 
         try:

@@ -18,7 +18,7 @@ _SLACK = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class ProcessTree:
     """The tree of processes. For each process: `start` in seconds since the first one began, by aligned clocks;
     `parent`, the number of a process, or -1 if no ancestor has a log; `gap`, the number of ancestors between the two
     that left no log; and `group`. Groups are numbered in the order of the tree: `labels`, `depth`, and `above`, the
@@ -36,7 +36,7 @@ class Tree:
 
 
 @cache
-def tree_of(forest: Forest) -> Tree:
+def tree_of(forest: Forest) -> ProcessTree:
     """Returns the tree of a forest's processes."""
     skew = clocks(forest.processes)
     start = np.array([each.start for each in forest.processes]) + skew
@@ -51,7 +51,7 @@ def tree_of(forest: Forest) -> Tree:
     for each in new_above:
         depth.append(depth[each] + 1 if each >= 0 else 0)
     labels = [labels[old] for old in order]
-    return Tree(start, parent, gap, place[group], tuple(labels), tuple(depth), tuple(new_above), skew)
+    return ProcessTree(start, parent, gap, place[group], tuple(labels), tuple(depth), tuple(new_above), skew)
 
 
 def clocks(processes: tuple[Process, ...]) -> np.ndarray:

@@ -24,7 +24,7 @@ Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Kind(Generic[T]):
+class ValueKind(Generic[T]):
     """A kind of value: the function that converts it, and its schema, which is made when all tables that it may name
     are complete.
     """
@@ -37,9 +37,9 @@ class Kind(Generic[T]):
         return self.convert(value)
 
 
-def kind(**schema: Any) -> Callable[[Callable[[Any], T]], Kind[T]]:
+def kind(**schema: Any) -> Callable[[Callable[[Any], T]], ValueKind[T]]:
     """Makes a kind from a function."""
-    return lambda convert: Kind(convert, lambda: schema)
+    return lambda convert: ValueKind(convert, lambda: schema)
 
 
 TEXT: Schema = {"type": ["string", "number", "boolean"], "minLength": 1}
@@ -154,12 +154,12 @@ def folder(value: Any) -> Path | None:
     return None if value is None else Path(text(value)).expanduser()
 
 
-def one_of(*choices: str) -> Kind[str]:
+def one_of(*choices: str) -> ValueKind[str]:
     """Makes a kind that accepts one of a few values."""
     return name_in(dict.fromkeys(choices))
 
 
-def name_in(table: Mapping[str, Any], *others: str) -> Kind[str]:
+def name_in(table: Mapping[str, Any], *others: str) -> ValueKind[str]:
     """Makes a kind that accepts the name of a row of a table, as the table is when the value is read, or one of a few
     other names.
     """
@@ -169,7 +169,7 @@ def name_in(table: Mapping[str, Any], *others: str) -> Kind[str]:
             raise ValueError(f"{value!r} is not one of {', '.join(choices)}")
         return str(value)
 
-    return Kind(check, lambda: {"enum": [*table, *others]})
+    return ValueKind(check, lambda: {"enum": [*table, *others]})
 
 
 @kind(type="array", items={"type": "array", "items": TEXT, "minItems": 2})
@@ -180,7 +180,7 @@ def groups(value: Any) -> tuple[tuple[str, ...], ...]:
     return tuple(words(item) for item in value)
 
 
-def _spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
+def _spread(value: dict[str, Any], each: ValueKind[int]) -> list[int]:
     """Returns the numbers of a range: from and to, both included, in steps of `step` or growing by a factor."""
     unknown = set(value) - {"from", "to", "step", "times"}
     if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
@@ -202,7 +202,7 @@ def _spread(value: dict[str, Any], each: Kind[int]) -> list[int]:
     return found
 
 
-def levels(each: Kind[int]) -> Kind[tuple[int, ...]]:
+def levels(each: ValueKind[int]) -> ValueKind[tuple[int, ...]]:
     """Makes a kind for the levels of one factor, a list without repetition; for numbers also a range."""
 
     def check(value: Any) -> tuple[int, ...]:
@@ -214,7 +214,7 @@ def levels(each: Kind[int]) -> Kind[tuple[int, ...]]:
             raise ValueError(f"{value!r} must be a list of different values")
         return found
 
-    return Kind(check, lambda: {"anyOf": [each.schema(), _several(each.schema()), _spread_schema(each.schema())]})
+    return ValueKind(check, lambda: {"anyOf": [each.schema(), _several(each.schema()), _spread_schema(each.schema())]})
 
 
 def _several(item: Schema) -> Schema:
@@ -278,7 +278,7 @@ def _flags(value: Any) -> str:
     return " ".join(value.split())
 
 
-CHANGES: Mapping[str, Kind[Any]] = {
+CHANGES: Mapping[str, ValueKind[Any]] = {
     "arguments": words,
     "environment": variables,
     "hints": hint_table,

@@ -20,7 +20,7 @@ from iolens.pages.exhibits.fleet import (
     day,
     hours,
 )
-from iolens.pages.layout import Layout, laid_out
+from iolens.pages.layout import PageLayout, laid_out
 
 
 def write_fleet(store: Store, path: Path) -> None:
@@ -100,10 +100,10 @@ def _overview(store: Store) -> list[Block]:
     return [*blocks, Row([Table("", ["", ""], left), Table("", ["", ""], right)])]
 
 
-_PAGES: tuple[Layout[Store], ...] = (
-    Layout("All jobs", [_overview, TREND.figures, APPLICATIONS.tables]),
-    Layout("What could be saved", [OFFENDERS.tables, RULES.tables]),
-    Layout("Who and where", [USERS.tables, FILE_SYSTEMS.tables]),
-    Layout("Time and logs", [TREND.tables, DAMAGED.tables]),
+_PAGES: tuple[PageLayout[Store], ...] = (
+    PageLayout("All jobs", [_overview, TREND.figures, APPLICATIONS.tables]),
+    PageLayout("What could be saved", [OFFENDERS.tables, RULES.tables]),
+    PageLayout("Who and where", [USERS.tables, FILE_SYSTEMS.tables]),
+    PageLayout("Time and logs", [TREND.tables, DAMAGED.tables]),
 )
 """The pages from top to bottom."""

@@ -26,7 +26,7 @@ from iolens.pages.exhibits.forest import (
     RUNNING,
     WAITING,
 )
-from iolens.pages.layout import Layout, laid_out
+from iolens.pages.layout import PageLayout, laid_out
 
 _LITTLE = 0.05
 """Minimum share of a time that deserves attention."""
@@ -164,10 +164,10 @@ def _overview(forest: Forest) -> list[Block]:
     return [Text(first, "lead"), *(Text(each) for each in others), table]
 
 
-_PAGES: tuple[Layout[Forest], ...] = (
-    Layout("Job of many processes", [_overview, ACTIVITY.figures, RUNNING.figures]),
-    Layout("Processes", [PROCESS_TREE.tables, HEAVIEST.tables, WAITING.tables, PIPELINE.tables]),
-    Layout("Files", [ROLES.tables, HANDED_OVER.tables, READ_AGAIN.tables, FILES.tables]),
-    Layout("About these logs", [HOSTS.tables, PARTIAL.tables, DAMAGED.tables]),
+_PAGES: tuple[PageLayout[Forest], ...] = (
+    PageLayout("Job of many processes", [_overview, ACTIVITY.figures, RUNNING.figures]),
+    PageLayout("Processes", [PROCESS_TREE.tables, HEAVIEST.tables, WAITING.tables, PIPELINE.tables]),
+    PageLayout("Files", [ROLES.tables, HANDED_OVER.tables, READ_AGAIN.tables, FILES.tables]),
+    PageLayout("About these logs", [HOSTS.tables, PARTIAL.tables, DAMAGED.tables]),
 )
 """The pages from top to bottom."""

@@ -15,7 +15,7 @@ Part: TypeAlias = Callable[[S], Sequence[Block]]
 
 
 @dataclass(frozen=True)
-class Layout(Generic[S]):
+class PageLayout(Generic[S]):
     """A page's title and its parts from top to bottom; `joined` begins it where the one before it ended, unless that
     one stands `alone` on its sheet.
     """
@@ -26,7 +26,7 @@ class Layout(Generic[S]):
     alone: bool = False
 
 
-def laid_out(layouts: Sequence[Layout[S]], subject: S) -> list[Page]:
+def laid_out(layouts: Sequence[PageLayout[S]], subject: S) -> list[Page]:
     """Returns the pages that have something to show."""
     shown = [(one, blocks) for one in layouts if (blocks := [block for part in one.parts for block in part(subject)])]
     before = [None, *(one for one, _ in shown[:-1])]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from iolens.lazy import pd
-from iolens.symbols.lines import Line
+from iolens.symbols.lines import SourceLine
 
 _PYTHON = "py::"
 """The form of a Python function's name: `py::FUNCTION:FILE`."""
@@ -47,18 +47,18 @@ def generated_names(generated: pd.DataFrame | None, ranks: Sequence[int], addres
     return found
 
 
-def generated_line(name: str) -> Line:
+def generated_line(name: str) -> SourceLine:
     """Returns the function of that name, and where its source is.
 
     CPython gives the file but not the line; code without a name of its own (`<module>`, `<lambda>`) is distinguished by
     the file. Names by other compilers are shown unchanged.
     """
     if not name.startswith(_PYTHON):
-        return Line(name)
+        return SourceLine(name)
     function, _, source = name.removeprefix(_PYTHON).partition(":")
     if not function:
-        return Line(name, source)
-    return Line(f"{function} of {PurePosixPath(source).name}" if function.startswith("<") else function, source)
+        return SourceLine(name, source)
+    return SourceLine(f"{function} of {PurePosixPath(source).name}" if function.startswith("<") else function, source)
 
 
 def is_python(symbol: str) -> bool:

@@ -15,7 +15,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
-class Line:
+class SourceLine:
     """A function and where in its source it was: "" and 0 if that is not known."""
 
     function: str
@@ -23,7 +23,7 @@ class Line:
     line: int = 0
 
 
-def lines_of(file: Path, addresses: Sequence[int]) -> dict[int, tuple[Line, ...]]:
+def lines_of(file: Path, addresses: Sequence[int]) -> dict[int, tuple[SourceLine, ...]]:
     """Returns for each address the function that contains it, preceded by the functions that were inlined there
     (innermost first).
 
@@ -38,7 +38,7 @@ def lines_of(file: Path, addresses: Sequence[int]) -> dict[int, tuple[Line, ...]
     return {address: chain for address, chain in _answers(done.stdout) if chain[-1].source}
 
 
-def _answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
+def _answers(printed: str) -> Iterator[tuple[int, tuple[SourceLine, ...]]]:
     """Parses the output of addr2line: an address, then a function and FILE:LINE for each function of its chain."""
     address, words = 0, list[str]()
     for text in [*printed.splitlines(), "0x" + "0" * 16]:
@@ -50,7 +50,7 @@ def _answers(printed: str) -> Iterator[tuple[int, tuple[Line, ...]]]:
         address, words = int(text, 16), []
 
 
-def _line(function: str, place: str) -> Line:
+def _line(function: str, place: str) -> SourceLine:
     """Returns one function from addr2line, which writes ? for unknown names and puts discriminators after the line
     number.
     """
@@ -58,7 +58,7 @@ def _line(function: str, place: str) -> Line:
     digits = number.split(" ")[0]
     known = "" if source.startswith("??") else source
     name = "" if function == "??" else printable(function)
-    return Line(name, known, int(digits) if digits.isdigit() and known else 0)
+    return SourceLine(name, known, int(digits) if digits.isdigit() and known else 0)
 
 
 def demangled(names: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from iolens.symbols.common import with_rows
 from iolens.symbols.elf import EMPTY, Elf, read_elf
 from iolens.symbols.generated import GENERATED, generated_line, generated_names
 from iolens.symbols.given_names import PARTS, given_name, is_split_part
-from iolens.symbols.lines import Line, demangled, lines_of
+from iolens.symbols.lines import SourceLine, demangled, lines_of
 from iolens.symbols.nameless import without_symbols
 from iolens.symbols.places import object_file
 
@@ -19,17 +19,17 @@ from iolens.symbols.places import object_file
 def resolve(
     nodes: pd.DataFrame, objects: pd.DataFrame, search: Sequence[Path] = (), generated: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Returns the private tables `call_nodes`, `objects` and `generated_code`, as a frame with a row per row of
-    `nodes`.
+    """Returns a frame with the function at each address of a call tree, a row per row of `nodes`.
 
-    `rank`, `node`, `parent`, `leaf` as there; `object` (path, "" when not known), `address` in it; `function`,
-    `source`, `line` of the innermost function there, and `inlined`: the functions that this one was inlined into, a
-    tuple of `Line`, innermost first, empty mostly; `symbol`: the name that the linker knows the code by; `is_split`:
-    the compiler took the code out of that function. Where nothing is known (a stripped or missing file, or one that was
-    built anew since), `function` reads "address (name)", of the function's start where the file tells that, `source`
-    and `symbol` are "", `line` is 0. `search`: folders with objects or their debug files. Files are read once, and each
-    address is looked up once however many ranks have it. Of a function that the program generated, `object` is its
-    source, and `symbol` the whole name that it was given.
+    `nodes`, `objects` and `generated` are the private tables `call_nodes`, `objects` and `generated_code`. Columns:
+    `rank`, `node`, `parent` and `leaf` as in `call_nodes`; `object` (path, "" if not known) and `address` in it;
+    `function`, `source` and `line` of the innermost function there; `inlined`, the functions that this one was inlined
+    into, as a tuple of `SourceLine`, innermost first, usually empty; `symbol`, the linker's name of the code;
+    `is_split`, True if the compiler took the code out of that function. If nothing is known (the file is stripped,
+    missing, or was built again since), `function` is "address (name)": the start of the function if the file has it,
+    else the address, and the name of the object; `source` is "", and `line` is 0. For a function that the program
+    generated, `object` is its source and `symbol` its full name. `search` has folders with objects or their debug
+    files. Files are read once, and each address is looked up once for all ranks.
     """
     known = objects[["rank", "object", "build_id", "path"]]
     merged = with_rows(nodes, known, "object")
@@ -37,7 +37,7 @@ def resolve(
     merged["build_id"] = merged["build_id"].fillna("")
     wanted = merged["offset"].astype("int64") - (merged["leaf"] == 0)
     keys = list(zip(merged["path"], merged["build_id"], wanted, strict=True))
-    found: dict[tuple[str, str, int], Place] = {}
+    found: dict[tuple[str, str, int], ResolvedAddress] = {}
     for (path, build_id), group in pd.DataFrame(sorted(set(keys))).groupby([0, 1]) if keys else ():
         places = lookup(path, build_id, group[2].tolist(), search)
         found |= {(path, build_id, address): place for address, place in places.items()}
@@ -62,7 +62,7 @@ def resolve(
 
 
 @dataclass(frozen=True)
-class Place:
+class ResolvedAddress:
     """The object that an address is in, the linker's name of the code there, and the functions, innermost first.
 
     `is_split`: the compiler took the code out of the function whose name it has.
@@ -70,17 +70,17 @@ class Place:
 
     object: str
     symbol: str
-    chain: tuple[Line, ...]
+    chain: tuple[SourceLine, ...]
     is_split: bool = False
 
 
-def _generated_place(name: str) -> Place:
+def _generated_place(name: str) -> ResolvedAddress:
     """Returns code that the program generated, under the name that its compiler gave it."""
     line = generated_line(name)
-    return Place(line.source or GENERATED, name, (line,))
+    return ResolvedAddress(line.source or GENERATED, name, (line,))
 
 
-def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[Path]) -> Mapping[int, Place]:
+def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[Path]) -> Mapping[int, ResolvedAddress]:
     """Returns the functions at some addresses of one object."""
     file = object_file(path, build_id, search) if path else None
     elf = read_elf(file) if file else EMPTY
@@ -90,16 +90,18 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
     found = {}
     for address in addresses:
         name = given_name(named[address], plain) or _unnamed(path, elf, address)
-        chain = [_tidied(line, plain) for line in lines.get(address, [Line(name)])]
+        chain = [_tidied(line, plain) for line in lines.get(address, [SourceLine(name)])]
         if chain[-1].function.startswith("_") or not chain[-1].function:
             # A library's inner name for what its symbols have under the name that is called.
-            chain[-1] = Line(name, chain[-1].source, chain[-1].line)
+            chain[-1] = SourceLine(name, chain[-1].source, chain[-1].line)
         split = is_split_part(named[address])
-        found[address] = Place(path, PARTS.sub("", named[address]), tuple(chain), split)
+        found[address] = ResolvedAddress(path, PARTS.sub("", named[address]), tuple(chain), split)
     return found
 
 
-def _lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int, str]) -> dict[int, tuple[Line, ...]]:
+def _lines_by_own_names(
+    file: Path, addresses: Sequence[int], named: Mapping[int, str]
+) -> dict[int, tuple[SourceLine, ...]]:
     """Returns `lines_of` with corrected frames. binutils may name an inlined function like the code that contains it
     (`named`, the linker's name); the names of such addresses are looked up again in a copy of the file without symbols.
     """
@@ -120,17 +122,17 @@ def _lines_by_own_names(file: Path, addresses: Sequence[int], named: Mapping[int
     return lines | {address: chain for address, chain in found.items() if all(line.function for line in chain)}
 
 
-def _functions(chains: Iterable[Sequence[Line]]) -> list[str]:
+def _functions(chains: Iterable[Sequence[SourceLine]]) -> list[str]:
     """Returns all names in chains."""
     return [line.function for chain in chains for line in chain]
 
 
-def _tidied(line: Line, plain: Mapping[str, str]) -> Line:
+def _tidied(line: SourceLine, plain: Mapping[str, str]) -> SourceLine:
     """Returns a line with its function as the source has it."""
     name = given_name(line.function, plain)
     if name == "operator()":
         name = f"lambda or operator() in {Path(line.source).name or 'an unknown file'}"
-    return Line(name, line.source, line.line)
+    return SourceLine(name, line.source, line.line)
 
 
 def _unnamed(path: str, elf: Elf, address: int) -> str:

@@ -14,7 +14,7 @@ from iolens.lab.sizes import parse_size
 
 if TYPE_CHECKING:
     from iolens.lab.predict.calibrate import Calibration
-    from iolens.lab.predict.model import Model
+    from iolens.lab.predict.model import StorageModel
 
 _LEAST = 2**20
 
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _model_text(found: Calibration, start: Model) -> str:
+def _model_text(found: Calibration, start: StorageModel) -> str:
     """Returns the text of the model's file, with the fitted parameters and the errors of the fit."""
     from iolens.lab.predict.fit import FITTED
     from iolens.lab.predict.model import ERRORS, model_text
@@ -116,7 +116,7 @@ def _model_text(found: Calibration, start: Model) -> str:
     return "\n".join(lines) + "\n" + model_text(values) + model_text(errors)
 
 
-def _table(found: Calibration, start: Model) -> str:
+def _table(found: Calibration, start: StorageModel) -> str:
     """Returns text for a person."""
     from iolens.lab.predict.fit import FITTED
     from iolens.metrics.comparison.settings import three_digits

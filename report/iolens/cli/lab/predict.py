@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab.predict.model import model_of
     from iolens.lab.predict.predict import predict
     from iolens.lab.predict.recorded import read_recorded
-    from iolens.lab.predict.settings import Settings
+    from iolens.lab.predict.settings import ChangedSettings
     from iolens.lab.predict.what_if import prediction_json, what_if
     from iolens.log import read_log
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     recorded = read_recorded(job, args.recorded)
     lists = (args.stripes, args.stripe_size, args.aggregators, args.cb_buffer)
     points = [
-        Settings(count, size, aggregators, buffer, args.driver)
+        ChangedSettings(count, size, aggregators, buffer, args.driver)
         for count, size, aggregators, buffer in product(*(each or (None,) for each in lists))
     ]
     found = what_if(predict(recorded, model, points), recorded, args.log, model)

@@ -20,7 +20,7 @@ from iolens.lab.sweep.define.classes import DRIVERS, Choices, class_experiment, 
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.schema import schema
 from iolens.lab.sweep.plan.prepare import Sweep, prepare
-from iolens.lab.sweep.plan.preview import Plan, plan
+from iolens.lab.sweep.plan.preview import SweepPlan, plan
 from iolens.pages.comparison.sweep_live import shown
 
 
@@ -153,7 +153,7 @@ def hint_of_retry(failed: int) -> str:
     return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again and keeps the others"
 
 
-def _print_plan(planned: Plan) -> None:
+def _print_plan(planned: SweepPlan) -> None:
     """Prints the runs, the command that each would start, and the space and time that all runs need."""
     for name in planned.runs:
         print(name)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from iolens.cli.described import Command, Option, commands
+from iolens.cli.described import DescribedCommand, Option, commands
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _with_names(command: Command) -> Command:
+def _with_names(command: DescribedCommand) -> DescribedCommand:
     """Adds the possible names of a word to the command, if its parser does not list them."""
     options = [
         replace(option, choices=tuple(_NAMES[command.name, option.value]()))
@@ -42,7 +42,7 @@ def _table_names() -> list[str]:
     return [exhibit.name for exhibit in JOB_EXHIBITS]
 
 
-def bash(known: Sequence[Command]) -> str:
+def bash(known: Sequence[DescribedCommand]) -> str:
     """Returns the script for bash; words that are no option are completed as files."""
     names = "|".join(command.name for command in known)
     values = [
@@ -87,7 +87,7 @@ def bash(known: Sequence[Command]) -> str:
     )
 
 
-def _zsh(known: Sequence[Command]) -> str:
+def _zsh(known: Sequence[DescribedCommand]) -> str:
     """Returns the script for zsh, with a description of each option."""
     lines = ["#compdef iolens", "_iolens() {", "    local -a names", "    names=("]
     lines += [f"        {_quoted(f'{command.name}:{command.about}')}" for command in known]
@@ -112,7 +112,7 @@ def _zsh_specs(option: Option) -> list[str]:
     return [f"*{flag}[{about}]{value}" for flag in option.flags]
 
 
-def fish(known: Sequence[Command]) -> str:
+def fish(known: Sequence[DescribedCommand]) -> str:
     """Returns the script for fish, with a description of each option."""
     lines = [f"complete -c iolens -n __fish_use_subcommand -a {c.name} -d {_quoted(c.about)} -f" for c in known]
     for command in known:
@@ -125,7 +125,7 @@ def fish(known: Sequence[Command]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _flags_of(command: Command) -> list[str]:
+def _flags_of(command: DescribedCommand) -> list[str]:
     """Returns all names of a command's options."""
     return [*(flag for option in command.options for flag in option.flags), "--help"]
 
@@ -140,5 +140,5 @@ _NAMES: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
 }
 """Maps a command and the kind of its next word to the names that this word may have."""
 
-SHELLS: Mapping[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": _zsh, "fish": fish}
+SHELLS: Mapping[str, Callable[[Sequence[DescribedCommand]], str]] = {"bash": bash, "zsh": _zsh, "fish": fish}
 """Functions that write the script, by shell."""

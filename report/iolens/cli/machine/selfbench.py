@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.run.cost.overhead import Part, overhead_bound
-from iolens.lab.run.cost.selfbench import MOST_PAIRS, THREADS, Measured, measure, typical_cost, variants
+from iolens.lab.run.cost.overhead import CostPart, overhead_bound
+from iolens.lab.run.cost.selfbench import MOST_PAIRS, THREADS, LibraryCosts, measure, typical_cost, variants
 from iolens.log import Job, read_log
 
 
@@ -68,7 +68,7 @@ def _traced(job: Job) -> bool:
     return any(name.startswith("DXT") for name in job.frames)
 
 
-def _table(found: Sequence[Measured], files: int, pairs: int) -> str:
+def _table(found: Sequence[LibraryCosts], files: int, pairs: int) -> str:
     """Returns the table of all libraries; the first one is no library."""
     plain, *libraries = found
     titles = ["ns per call of 8 bytes", "direct", *(one.name for one in libraries)]
@@ -100,12 +100,12 @@ def _lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _bound_table(job: Job, parts: Sequence[Part]) -> str:
+def _bound_table(job: Job, parts: Sequence[CostPart]) -> str:
     """Returns the parts of the bound, and their sum, as shares of the job's run time."""
     run_time = max(job.run_time, 1e-9)
     low, high = sum(part.low for part in parts), sum(part.high for part in parts)
     rows = [["seconds of the busiest rank", "number", "at least", "at most", "share of run time"]]
-    for part in [*parts, Part("all", 0, low, high)]:
+    for part in [*parts, CostPart("all", 0, low, high)]:
         shares = f"{100 * part.low / run_time:.4f} to {100 * part.high / run_time:.4f} %"
         rows.append([part.what, str(part.count or ""), f"{part.low:.6f}", f"{part.high:.6f}", shares])
     note = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from iolens.errors import UsageError
 
 if TYPE_CHECKING:
-    from iolens.lab.recovery.choice import Choice
+    from iolens.lab.recovery.choice import JobSelection
     from iolens.lab.recovery.recover import Spool, Unusable
 
 
@@ -88,11 +88,11 @@ def run(args: argparse.Namespace) -> int:
     return int(bool(failed))
 
 
-def _choice(args: argparse.Namespace) -> Choice:
+def _choice(args: argparse.Namespace) -> JobSelection:
     """Returns the choice of jobs that the arguments ask for."""
-    from iolens.lab.recovery.choice import Choice
+    from iolens.lab.recovery.choice import JobSelection
 
-    return Choice(tuple(args.job), None if args.all or args.folders else Path.cwd())
+    return JobSelection(tuple(args.job), None if args.all or args.folders else Path.cwd())
 
 
 def _settle_unusable(unusable: Sequence[Unusable], clean: bool) -> None:
@@ -166,13 +166,13 @@ def _mention(jobs: Sequence[Sequence[Spool]]) -> None:
 def _collect(args: argparse.Namespace) -> int:
     """Brings this node's part of the chosen jobs to a folder; 1 when something had to stay."""
     from iolens.lab.recovery import rescue
-    from iolens.lab.recovery.choice import Choice
+    from iolens.lab.recovery.choice import JobSelection
 
     if args.folders:
         raise UsageError("--collect takes the spools of this node only; leave the folders out")
     job = os.environ.get("SLURM_JOB_ID", "")
     own = job.isdecimal() and not (args.job or args.all)
-    moved, left = rescue.collect(args.collect.resolve(), Choice((job,)) if own else _choice(args))
+    moved, left = rescue.collect(args.collect.resolve(), JobSelection((job,)) if own else _choice(args))
     if moved or left:
         print(f"{os.uname().nodename}: {moved} spools were moved to {args.collect}, {left} were left here")
     return int(left > 0)

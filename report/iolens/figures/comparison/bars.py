@@ -39,7 +39,7 @@ _LOST: dict[str, Any] = {
 """Text on a bar with the number of its lost runs."""
 
 
-class Columns(NamedTuple):
+class BarColumns(NamedTuple):
     """Names of columns: the value and the ends of its interval in the points, and the measure in the runs."""
 
     value: str
@@ -58,7 +58,7 @@ class Bars:
     groups: str
     colours: str | None
     palette: Mapping[Any, Any]
-    columns: Columns
+    columns: BarColumns
     best: int | None
 
 
@@ -82,7 +82,7 @@ def grouped_bars(
     figure = Figure(figsize=(FULL_WIDTH, _panel_height(len(panels))), layout="constrained")
     grid = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)
     palette = level_colours(sorted_levels(points[colours])) if colours else {None: POINT}
-    bars = Bars(runs, groups, colours, palette, Columns(*columns), best)
+    bars = Bars(runs, groups, colours, palette, BarColumns(*columns), best)
     for axes, panel in zip(grid[:, 0], panels, strict=True):
         _draw_panel(axes, points[matching(points, panel)], bars)
         if panel:

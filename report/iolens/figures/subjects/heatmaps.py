@@ -16,14 +16,14 @@ from iolens.figures.style import FULL_WIDTH, QUIET, nothing, styled
 from iolens.figures.subjects.colours import legend_label
 
 if TYPE_CHECKING:
-    from iolens.metrics.subjects.shapes import Activity
+    from iolens.metrics.subjects.shapes import SubjectActivity
 
 _ACROSS = 2
 """Number of maps in a row."""
 
 
 @styled
-def heatmaps(found: Sequence[Activity]) -> Figure:
+def heatmaps(found: Sequence[SubjectActivity]) -> Figure:
     """Draws one map for each subject on a common time axis; the time after the end of a shorter run is grey."""
     moved = np.concatenate([one.rates[one.rates > 0] for one in found]) if found else np.array([])
     if not moved.size:
@@ -53,7 +53,7 @@ def heatmaps(found: Sequence[Activity]) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, one: Activity, unit: str, moved: np.ndarray) -> AxesImage:
+def _draw(axes: Axes, one: SubjectActivity, unit: str, moved: np.ndarray) -> AxesImage:
     """Draws the map of one subject."""
     axes.set_facecolor("#f4f4f4")
     end = one.rates.shape[1] * one.width

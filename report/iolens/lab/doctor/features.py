@@ -10,14 +10,14 @@ from importlib.metadata import PackageNotFoundError, version
 from iolens.errors import IolensError, UsageError
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.doctor.program_libraries import program_libraries
-from iolens.lab.doctor.trials import Trial
+from iolens.lab.doctor.trials import FeatureTrial
 from iolens.lab.doctor.tried import FILES, kinds_of_calls
 from iolens.lab.recovery.snapshot import running_jobs
 from iolens.log import Job
 from iolens.log.records import Records
 
 
-def features(trial: Trial) -> Iterator[CheckResult]:
+def features(trial: FeatureTrial) -> Iterator[CheckResult]:
     """Yields a result for each feature."""
     if trial.job is None:
         yield CheckResult("kinds of calls", "not tried, because the trial left no log")
@@ -83,10 +83,9 @@ def _has_bytes_over_time(job: Job) -> bool:
 def _limit_holds(job: Job) -> bool:
     """Returns whether a limit on the written bytes holds for the log against itself."""
     from iolens.metrics.subjects.gate import HELD, judge, limit_of
-    from iolens.metrics.subjects.subject import Subject
-    from iolens.metrics.subjects.subject import Trial as Run
+    from iolens.metrics.subjects.subject import Subject, Trial
 
-    subject = Subject("trial", job.path, (Run(job.path, job),))
+    subject = Subject("trial", job.path, (Trial(job.path, job),))
     try:
         (verdict,) = judge([limit_of("posix_written>+0%")], subject, subject)
     except UsageError:

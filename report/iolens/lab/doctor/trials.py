@@ -23,7 +23,7 @@ PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
-class Trial:
+class FeatureTrial:
     """A trial: its result, its log, and what the program printed; there is no log if the trial failed."""
 
     result: CheckResult
@@ -31,13 +31,13 @@ class Trial:
     said: str = ""
 
 
-def recording() -> Trial:
+def recording() -> FeatureTrial:
     """Tries to record, with samples, a Python program that writes files, and makes each kind of call once."""
     with tempfile.TemporaryDirectory() as name:
         words = [sys.executable, "-I", "-S", "-c", PROGRAM, f"{name}/trial"]
         result, job = _judged("a program", name, words, {}, 1)
         said = Path(name, "stdout")
-        return Trial(result, job, said.read_text(encoding="utf-8") if said.exists() else "")
+        return FeatureTrial(result, job, said.read_text(encoding="utf-8") if said.exists() else "")
 
 
 def parallel_recording() -> Iterator[CheckResult]:

@@ -11,7 +11,7 @@ from typing import Any
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.mpi_launch.mpi import Flavour
 from iolens.lab.run.preload import Setup
-from iolens.lab.values import Kind
+from iolens.lab.values import ValueKind
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,6 @@ class Launcher:
     run: Callable[[Iterable[RunSpec]], Generator[tuple[RunSpec, Outcome], None, None]]
     holds: Callable[[Path], bool] = lambda folder: False
     elsewhere: bool = False
-    keys: Mapping[str, tuple[Kind[Any], str]] = field(default_factory=dict)
+    keys: Mapping[str, tuple[ValueKind[Any], str]] = field(default_factory=dict)
     nodes: Callable[[Mapping[str, Any]], int] = lambda options: 1
     preview: Callable[[Sequence[RunSpec]], list[str]] = _command_lines

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iolens.log.records import Records
 
 
-class Kind(IntEnum):
+class CallKind(IntEnum):
     """A call that the mini-app makes, by the name that it has in the C program."""
 
     LOOP = 0
@@ -67,7 +67,7 @@ class Kind(IntEnum):
     ALLTOALL = 46
 
 
-TRANSFERS = (Kind.WRITE, Kind.READ)
+TRANSFERS = (CallKind.WRITE, CallKind.READ)
 """Transfers below MPI-IO."""
 
 NO_FILE = -1
@@ -185,7 +185,7 @@ class Trace:
     notes: tuple[str, ...]
 
 
-def transfers_of(job: Job, ids: Mapping[int, int], module: str, write: Kind, read: Kind) -> Calls:
+def transfers_of(job: Job, ids: Mapping[int, int], module: str, write: CallKind, read: CallKind) -> Calls:
     """Returns the transfers in a module's traces, as calls of these two kinds; `ids` numbers the files."""
     table = job.records.get(module)
     if table is None:
@@ -202,7 +202,7 @@ def event_names(table: Records) -> np.ndarray:
 
 
 def events_of(
-    job: Job, ids: Mapping[int, int], kinds: Mapping[str, Kind], views: Mapping[tuple[int, int], int] | None = None
+    job: Job, ids: Mapping[int, int], kinds: Mapping[str, CallKind], views: Mapping[tuple[int, int], int] | None = None
 ) -> Calls:
     """Returns the traced events that `kinds` names, as calls; `detail` is the number of the view by `views`, which has
     each rank's views by its own number, or -1.

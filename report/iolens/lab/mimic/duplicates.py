@@ -10,7 +10,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from iolens.lab.mimic.calls import Calls, Kind
+from iolens.lab.mimic.calls import CallKind, Calls
 
 _MOST_CHOICES = 3000
 """Maximum number of choices that are tried; if there are more, the first choice is taken."""
@@ -24,7 +24,7 @@ def choose(own: Calls, opens: np.ndarray, count: int, counters: Mapping[str, int
     taken for which the sequential and consecutive accesses and the strides equal those of the record; opens while the
     file was open are tried first.
     """
-    steps = np.where(own.kind == Kind.OPEN, 1, 0) - np.where(own.kind == Kind.CLOSE, 1, 0)
+    steps = np.where(own.kind == CallKind.OPEN, 1, 0) - np.where(own.kind == CallKind.CLOSE, 1, 0)
     was_open = (np.cumsum(steps) - steps)[opens] > 0
     order: list[int] = opens[np.argsort(~was_open, kind="stable")].tolist()
     choices = combinations(order, count)
@@ -36,16 +36,16 @@ def choose(own: Calls, opens: np.ndarray, count: int, counters: Mapping[str, int
 
 def _agrees(own: Calls, duplicates: set[int], counters: Mapping[str, int]) -> bool:
     """Returns whether the counters of accesses equal the record's if these opens were duplicates."""
-    last = {Kind.READ: 0, Kind.WRITE: 0}
+    last = {CallKind.READ: 0, CallKind.WRITE: 0}
     found: Counter[str] = Counter()
     strides: Counter[int] = Counter()
     rows = zip(own.kind.tolist(), own.offset.tolist(), own.length.tolist(), strict=True)
     for place, (kind, offset, length) in enumerate(rows):
-        if kind == Kind.CLOSE or (kind == Kind.OPEN and place not in duplicates):
-            last = {Kind.READ: 0, Kind.WRITE: 0}
+        if kind == CallKind.CLOSE or (kind == CallKind.OPEN and place not in duplicates):
+            last = {CallKind.READ: 0, CallKind.WRITE: 0}
         elif kind in last:
             gap = offset - last[kind] - 1
-            word = "READS" if kind == Kind.READ else "WRITES"
+            word = "READS" if kind == CallKind.READ else "WRITES"
             found[f"POSIX_SEQ_{word}"] += gap >= 0
             found[f"POSIX_CONSEC_{word}"] += gap == 0
             if gap > 0 and last[kind] != 0:

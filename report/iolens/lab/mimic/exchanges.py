@@ -6,30 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.lab.mimic.calls import Calls, Kind, calls_of
+from iolens.lab.mimic.calls import CallKind, Calls, calls_of
 from iolens.log import Job
 from iolens.log.records import Records
 
 _COLLECTIVES = {
-    "Barrier": Kind.BARRIER,
-    "Bcast": Kind.BCAST,
-    "Reduce": Kind.REDUCE,
-    "Allreduce": Kind.ALLREDUCE,
-    "Gather": Kind.GATHER,
-    "Gatherv": Kind.GATHER,
-    "Allgather": Kind.ALLGATHER,
-    "Allgatherv": Kind.ALLGATHER,
-    "Scatter": Kind.SCATTER,
-    "Scatterv": Kind.SCATTER,
-    "Alltoall": Kind.ALLTOALL,
-    "Alltoallv": Kind.ALLTOALL,
-    "Comm_split": Kind.BARRIER,
-    "Comm_split_type": Kind.BARRIER,
-    "Comm_dup": Kind.BARRIER,
-    "Scan": Kind.ALLREDUCE,
-    "Exscan": Kind.ALLREDUCE,
-    "Reduce_scatter": Kind.ALLREDUCE,
-    "Reduce_scatter_block": Kind.ALLREDUCE,
+    "Barrier": CallKind.BARRIER,
+    "Bcast": CallKind.BCAST,
+    "Reduce": CallKind.REDUCE,
+    "Allreduce": CallKind.ALLREDUCE,
+    "Gather": CallKind.GATHER,
+    "Gatherv": CallKind.GATHER,
+    "Allgather": CallKind.ALLGATHER,
+    "Allgatherv": CallKind.ALLGATHER,
+    "Scatter": CallKind.SCATTER,
+    "Scatterv": CallKind.SCATTER,
+    "Alltoall": CallKind.ALLTOALL,
+    "Alltoallv": CallKind.ALLTOALL,
+    "Comm_split": CallKind.BARRIER,
+    "Comm_split_type": CallKind.BARRIER,
+    "Comm_dup": CallKind.BARRIER,
+    "Scan": CallKind.ALLREDUCE,
+    "Exscan": CallKind.ALLREDUCE,
+    "Reduce_scatter": CallKind.ALLREDUCE,
+    "Reduce_scatter_block": CallKind.ALLREDUCE,
 }
 """The collective calls of the log, each with the call that a mini-app makes in its place, with the same number of bytes
 per rank.
@@ -100,13 +100,13 @@ def _matched(calls: Calls, communicators: tuple[tuple[int, ...], ...]) -> tuple[
     instance = instance.ravel()
     size = np.array([len(ranks) or 1 for ranks in communicators])[calls.detail]
     most = np.zeros(len(order), np.int64)
-    least = np.full(len(order), len(Kind))
+    least = np.full(len(order), len(CallKind))
     largest = np.zeros(len(order), np.int64)
     np.maximum.at(most, instance, calls.kind)
     np.minimum.at(least, instance, calls.kind)
     np.maximum.at(largest, instance, calls.length)
     whole = (np.bincount(instance, minlength=len(order))[instance] == size) & (most == least)[instance]
-    spread = np.isin(calls.kind, (Kind.GATHER, Kind.ALLGATHER, Kind.SCATTER, Kind.ALLTOALL))
+    spread = np.isin(calls.kind, (CallKind.GATHER, CallKind.ALLGATHER, CallKind.SCATTER, CallKind.ALLTOALL))
     return whole, np.where(spread, largest[instance] // size, largest[instance])
 
 

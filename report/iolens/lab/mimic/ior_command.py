@@ -6,16 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.lab.mimic.calls import Calls, Kind, Trace
+from iolens.lab.mimic.calls import CallKind, Calls, Trace
 
 _INTERFACES = {
-    "-a POSIX": (Kind.WRITE, Kind.READ),
-    "-a MPIIO": (Kind.MPI_WRITE, Kind.MPI_READ),
-    "-a MPIIO -c": (Kind.MPI_WRITE_ALL, Kind.MPI_READ_ALL),
+    "-a POSIX": (CallKind.WRITE, CallKind.READ),
+    "-a MPIIO": (CallKind.MPI_WRITE, CallKind.MPI_READ),
+    "-a MPIIO -c": (CallKind.MPI_WRITE_ALL, CallKind.MPI_READ_ALL),
 }
 """Options of IOR, with the kinds of calls that IOR then uses to write and read."""
 
-_BESIDE = (Kind.OPEN, Kind.CLOSE, Kind.MPI_OPEN, Kind.MPI_CLOSE, Kind.FSYNC, Kind.MPI_SYNC, Kind.STAT, Kind.UNLINK)
+_BESIDE = (
+    CallKind.OPEN,
+    CallKind.CLOSE,
+    CallKind.MPI_OPEN,
+    CallKind.MPI_CLOSE,
+    CallKind.FSYNC,
+    CallKind.MPI_SYNC,
+    CallKind.STAT,
+    CallKind.UNLINK,
+)
 """Kinds of calls that IOR makes besides its transfers."""
 
 
@@ -40,7 +49,7 @@ def ior_command(trace: Trace) -> str | None:
     every rank moves blocks of equal transfers, in rank order in each segment of one file, or in a file of its own.
     """
     calls = trace.calls
-    without = calls.kind[(calls.kind < Kind.BARRIER) & ~np.isin(calls.kind, _BESIDE)]
+    without = calls.kind[(calls.kind < CallKind.BARRIER) & ~np.isin(calls.kind, _BESIDE)]
     for options, kinds in _INTERFACES.items():
         if not len(without) or not np.isin(without, kinds).all() or trace.views:
             continue
@@ -49,7 +58,7 @@ def ior_command(trace: Trace) -> str | None:
         if len(patterns) != 1 or None in patterns or not _writes_first(*phases):
             return None
         moves = "".join(f" {option}" for option, phase in zip(("-w", "-r"), phases, strict=True) if len(phase))
-        flush = " -e" if np.isin(calls.kind, (Kind.FSYNC, Kind.MPI_SYNC)).any() else ""
+        flush = " -e" if np.isin(calls.kind, (CallKind.FSYNC, CallKind.MPI_SYNC)).any() else ""
         return f"{options}{moves}{flush} {patterns.pop()}"
     return None
 

@@ -6,19 +6,19 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from iolens.lab.mimic.calls import Calls, Kind, Trace
+from iolens.lab.mimic.calls import CallKind, Calls, Trace
 
 _KINDS = (
-    Kind.OPEN,
-    Kind.CLOSE,
-    Kind.WRITE,
-    Kind.READ,
-    Kind.FSYNC,
-    Kind.SEEK,
-    Kind.STAT,
-    Kind.UNLINK,
-    Kind.MAKE_FOLDER,
-    Kind.REMOVE_FOLDER,
+    CallKind.OPEN,
+    CallKind.CLOSE,
+    CallKind.WRITE,
+    CallKind.READ,
+    CallKind.FSYNC,
+    CallKind.SEEK,
+    CallKind.STAT,
+    CallKind.UNLINK,
+    CallKind.MAKE_FOLDER,
+    CallKind.REMOVE_FOLDER,
 )
 """Kinds of calls that mdtest makes."""
 
@@ -31,20 +31,20 @@ def mdtest_command(trace: Trace) -> str | None:
     creates equally many files, and as many folders or none; each file is written, looked at, read and removed once at
     most.
     """
-    calls = trace.calls[trace.calls.kind < Kind.BARRIER]
-    opens = calls[calls.kind == Kind.OPEN]
+    calls = trace.calls[trace.calls.kind < CallKind.BARRIER]
+    opens = calls[calls.kind == CallKind.OPEN]
     if not len(opens) or not np.isin(calls.kind, _KINDS).all():
         return None
     opens = opens[np.argsort(opens.start, kind="stable")]
     files, first, times = np.unique(opens.file, return_index=True, return_counts=True)
     creators = opens.rank[first]
     second = np.setdiff1d(np.arange(len(opens)), first)
-    stats = calls[(calls.kind == Kind.STAT) & np.isin(calls.file, files)]
-    later = {"-T": stats, "-E": opens[second], "-r": calls[calls.kind == Kind.UNLINK]}
+    stats = calls[(calls.kind == CallKind.STAT) & np.isin(calls.file, files)]
+    later = {"-T": stats, "-E": opens[second], "-r": calls[calls.kind == CallKind.UNLINK]}
     phases = {option: found for option, found in later.items() if len(found)}
     each = np.bincount(creators, minlength=trace.nprocs)
-    lengths = [_bytes_of(calls[calls.kind == kind], files) for kind in (Kind.WRITE, Kind.READ)]
-    syncs = calls[calls.kind == Kind.FSYNC]
+    lengths = [_bytes_of(calls[calls.kind == kind], files) for kind in (CallKind.WRITE, CallKind.READ)]
+    syncs = calls[calls.kind == CallKind.FSYNC]
     shift = _shift(phases, files, creators, trace.nprocs)
     folders = _own_folders(trace, files, creators)
     made = _folders_made(trace, files)
@@ -102,6 +102,6 @@ def _own_folders(trace: Trace, files: np.ndarray, creators: np.ndarray) -> bool 
 def _folders_made(trace: Trace, files: np.ndarray) -> np.ndarray:
     """Returns by rank the number of folders that it made, without those in which the files lie."""
     around = {str(folder) for file in files for folder in PurePosixPath(trace.files[file].name).parents}
-    calls = trace.calls[trace.calls.kind == Kind.MAKE_FOLDER]
+    calls = trace.calls[trace.calls.kind == CallKind.MAKE_FOLDER]
     beside = np.array([trace.files[file].name not in around for file in calls.file], bool)
     return np.bincount(calls.rank[beside], minlength=trace.nprocs)

@@ -10,7 +10,7 @@ import numpy as np
 
 from iolens.errors import IolensError
 from iolens.lab.files import write_aside
-from iolens.lab.mimic.phases import Group, Step, fold, groups_of, pauses, waits_of
+from iolens.lab.mimic.phases import MimicStep, RankGroup, fold, groups_of, pauses, waits_of
 from iolens.lab.mimic.readme import experiment_of, makefile, readme_of
 from iolens.lab.mimic.tables import kinds, tables_of
 from iolens.lab.mimic.trace import read_trace
@@ -67,9 +67,9 @@ def _waits(trace: Trace) -> np.ndarray:
     return waits_of(trace.calls, trace.begins)
 
 
-def _steps_of(trace: Trace, group: Group) -> list[Step]:
+def _steps_of(trace: Trace, group: RankGroup) -> list[MimicStep]:
     """Returns the steps of a group, distinguished by waits as short as the size of the table allows."""
-    best: list[Step] = []
+    best: list[MimicStep] = []
     for threshold in _LONG:
         found = fold(trace.calls, group, pauses(group, threshold))
         if not best or len(found) < len(best) // 2:

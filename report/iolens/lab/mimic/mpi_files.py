@@ -9,8 +9,8 @@ import numpy as np
 
 from iolens.errors import IolensError
 from iolens.lab.mimic.calls import (
+    CallKind,
     Calls,
-    Kind,
     Opening,
     View,
     calls_of,
@@ -27,14 +27,19 @@ from iolens.log.records import Records
 WORLD, SELF = 0, 1
 """Numbers of the two communicators that every program has."""
 
-_EVENTS = {"MPI open": Kind.MPI_OPEN, "MPI close": Kind.MPI_CLOSE, "MPI sync": Kind.MPI_SYNC, "MPI view": Kind.MPI_VIEW}
-_RDONLY, _WRITABLE, _CREATE = 2, 4 | 8, 1
-_COLLECTIVE = {Kind.MPI_WRITE: Kind.MPI_WRITE_ALL, Kind.MPI_READ: Kind.MPI_READ_ALL}
-_OTHER = {
-    "NB": {Kind.MPI_WRITE: Kind.MPI_WRITE_LATER, Kind.MPI_READ: Kind.MPI_READ_LATER},
-    "SPLIT": {Kind.MPI_WRITE: Kind.MPI_WRITE_SPLIT, Kind.MPI_READ: Kind.MPI_READ_SPLIT},
+_EVENTS = {
+    "MPI open": CallKind.MPI_OPEN,
+    "MPI close": CallKind.MPI_CLOSE,
+    "MPI sync": CallKind.MPI_SYNC,
+    "MPI view": CallKind.MPI_VIEW,
 }
-_WORDS = {Kind.MPI_WRITE: "WRITES", Kind.MPI_READ: "READS"}
+_RDONLY, _WRITABLE, _CREATE = 2, 4 | 8, 1
+_COLLECTIVE = {CallKind.MPI_WRITE: CallKind.MPI_WRITE_ALL, CallKind.MPI_READ: CallKind.MPI_READ_ALL}
+_OTHER = {
+    "NB": {CallKind.MPI_WRITE: CallKind.MPI_WRITE_LATER, CallKind.MPI_READ: CallKind.MPI_READ_LATER},
+    "SPLIT": {CallKind.MPI_WRITE: CallKind.MPI_WRITE_SPLIT, CallKind.MPI_READ: CallKind.MPI_READ_SPLIT},
+}
+_WORDS = {CallKind.MPI_WRITE: "WRITES", CallKind.MPI_READ: "READS"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +60,7 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
     """Returns the MPI-IO calls of a log; raises IolensError if the log does not identify them."""
     views, numbers = _read_views(job)
     counters = _counters(job, ids)
-    moved = transfers_of(job, ids, "DXT_MPIIO", Kind.MPI_WRITE, Kind.MPI_READ)
+    moved = transfers_of(job, ids, "DXT_MPIIO", CallKind.MPI_WRITE, CallKind.MPI_READ)
     calls = in_order(joined([moved, events_of(job, ids, _EVENTS, numbers)]))
     if len(calls) and "MPI-IO" not in job.records:
         raise IolensError(
@@ -154,7 +159,7 @@ def _refuse_unknown(job: Job, calls: Calls, views: tuple[View, ...]) -> None:
         raise IolensError(
             f"{job.path}: the log has no offsets of transfers by shared file pointers, so it has no mini-app"
         )
-    seen = calls.kind == Kind.MPI_VIEW
+    seen = calls.kind == CallKind.MPI_VIEW
     if any(number < 0 or not views[number].rows for number in np.unique(calls.detail[seen]).tolist()):
         raise IolensError(f"{job.path}: a file view is too irregular for the log to describe, so it has no mini-app")
 
@@ -166,12 +171,12 @@ def _in_view(calls: Calls, views: tuple[View, ...]) -> Calls:
     from iolens.lab.mimic.visible import visible_before
 
     offsets = calls.offset.copy()
-    changes = np.isin(calls.kind, (Kind.MPI_OPEN, Kind.MPI_VIEW))
+    changes = np.isin(calls.kind, (CallKind.MPI_OPEN, CallKind.MPI_VIEW))
     for file, rank in {*zip(calls.file[changes].tolist(), calls.rank[changes].tolist(), strict=True)}:
         mine = np.flatnonzero((calls.file == file) & (calls.rank == rank))
         bounds = np.flatnonzero(changes[mine])
         for first, last in zip(bounds, [*bounds[1:], len(mine)], strict=True):
-            number = int(calls.detail[mine[first]]) if calls.kind[mine[first]] == Kind.MPI_VIEW else -1
+            number = int(calls.detail[mine[first]]) if calls.kind[mine[first]] == CallKind.MPI_VIEW else -1
             if number >= 0:
                 inside = mine[first + 1 : last]
                 inside = inside[calls.length[inside] > 0]
@@ -190,8 +195,8 @@ def _with_openings(
     communicators: dict[tuple[int, ...], int] = {tuple(range(nprocs)): WORLD, (): SELF}
     openings: dict[Opening, int] = {}
     detail = calls.detail.copy()
-    for file in np.unique(calls.file[calls.kind == Kind.MPI_OPEN]).tolist():
-        mine = np.flatnonzero((calls.file == file) & (calls.kind == Kind.MPI_OPEN))
+    for file in np.unique(calls.file[calls.kind == CallKind.MPI_OPEN]).tolist():
+        mine = np.flatnonzero((calls.file == file) & (calls.kind == CallKind.MPI_OPEN))
         facts = counters.get(file, {})
         sets = _groups(calls[mine], facts)
         modes = _modes(calls[calls.file == file], calls.start[mine], facts.get("MODE", 0))
@@ -232,7 +237,9 @@ def _modes(calls: Calls, opens: np.ndarray, last: int) -> list[int]:
     """Returns the access mode of each open of a file. The log has the mode of the last open only. An earlier open gets
     the same mode, unless it would refuse the writes that follow: then it may read, write and create.
     """
-    writing = np.isin(calls.kind, (Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_WRITE_LATER))
+    writing = np.isin(
+        calls.kind, (CallKind.MPI_WRITE, CallKind.MPI_WRITE_ALL, CallKind.MPI_WRITE_SPLIT, CallKind.MPI_WRITE_LATER)
+    )
     latest_write = calls.start[writing].max() if writing.any() else -np.inf
     earliest_write = calls.start[writing].min() if writing.any() else np.inf
     modes = []
@@ -270,16 +277,18 @@ def _calls_without_times(
     """
     parts, notes = [calls_of(0)], []
     only_read = np.flatnonzero([opening.mode & _RDONLY for opening in openings])
-    refusing = (calls.kind == Kind.MPI_OPEN) & np.isin(calls.detail, only_read)
+    refusing = (calls.kind == CallKind.MPI_OPEN) & np.isin(calls.detail, only_read)
     table = job.tables.get("mpiio_extra", Records({}))
-    for word, kind in (("get_sizes", Kind.MPI_GET_SIZE), ("set_sizes", Kind.MPI_SET_SIZE)) if len(table) else ():
+    for word, kind in (
+        (("get_sizes", CallKind.MPI_GET_SIZE), ("set_sizes", CallKind.MPI_SET_SIZE)) if len(table) else ()
+    ):
         rows = zip(table["file"].tolist(), table["rank"].tolist(), table[word].tolist(), strict=True)
         total = 0
         for key, rank, count in rows:
-            usable = ~refusing if kind == Kind.MPI_SET_SIZE else np.ones(len(calls), bool)
+            usable = ~refusing if kind == CallKind.MPI_SET_SIZE else np.ones(len(calls), bool)
             every = calls[(calls.file == ids.get(key, -1)) & usable]
             mine = every[every.rank == rank]
-            if count and (mine.kind == Kind.MPI_OPEN).any():
+            if count and (mine.kind == CallKind.MPI_OPEN).any():
                 parts += _sizes(kind, mine, every, count)
                 total += count
         if total:
@@ -288,37 +297,37 @@ def _calls_without_times(
                 f"HDF5 does: one behind each open, which empties a file that is to be written, the others later."
             )
     for file, facts in counters.items():
-        opens = calls[(calls.file == file) & (calls.kind == Kind.MPI_OPEN)]
+        opens = calls[(calls.file == file) & (calls.kind == CallKind.MPI_OPEN)]
         more = facts.get("HINTS", 0) - len(opens)
         if more > 0 and len(opens):
-            parts.append(_shared_out(Kind.MPI_INFO, opens, more, behind=True))
+            parts.append(_shared_out(CallKind.MPI_INFO, opens, more, behind=True))
     return joined(parts), notes
 
 
-def _sizes(kind: Kind, mine: Calls, every: Calls, count: int) -> list[Calls]:
+def _sizes(kind: CallKind, mine: Calls, every: Calls, count: int) -> list[Calls]:
     """Returns `count` calls that ask for the size of a file, or set it, on one rank.
 
     `mine` are the rank's calls on the file; `every` are those of all ranks, because all must set the same size. The
     calls are placed after opens (after the last opens, if there are more of them, because a new file is empty). Further
     calls that ask are placed after the first transfers, further calls that set before closes.
     """
-    opens = np.flatnonzero(mine.kind == Kind.MPI_OPEN)
-    moved = mine.kind >= Kind.MPI_WRITE
+    opens = np.flatnonzero(mine.kind == CallKind.MPI_OPEN)
+    moved = mine.kind >= CallKind.MPI_WRITE
     nexts = [np.flatnonzero(moved & (mine.start > mine.start[place])) for place in opens]
-    moves_of_all = every[every.kind >= Kind.MPI_WRITE]
+    moves_of_all = every[every.kind >= CallKind.MPI_WRITE]
     moves_of_all = moves_of_all[np.argsort(moves_of_all.start, kind="stable")]
     at = np.searchsorted(moves_of_all.start, mine.start[opens])
     writes = np.array([place < len(moves_of_all) and moves_of_all.kind[place] % 2 == 0 for place in at])
     early = min(count, len(opens))
     end = int((moves_of_all.offset + moves_of_all.length).max(initial=0))
-    setting = kind == Kind.MPI_SET_SIZE
+    setting = kind == CallKind.MPI_SET_SIZE
     chosen = slice(len(opens) - early, None) if setting else slice(early)
     first = _shared_out(kind, mine[opens[chosen]], early, behind=True, gap=2e-9 if setting else 1e-9)
     first = first.changed(length=np.where(writes[chosen], 0, end))
     if count == early:
         return [first]
     moves = np.array([later[0] for later in nexts if len(later)], np.int64)
-    closes = np.flatnonzero(mine.kind == Kind.MPI_CLOSE)
+    closes = np.flatnonzero(mine.kind == CallKind.MPI_CLOSE)
     later = closes if setting or not len(moves) else moves
     if not len(later):
         return [_shared_out(kind, mine[opens], count, behind=True).changed(length=np.full(count, end))]
@@ -326,7 +335,7 @@ def _sizes(kind: Kind, mine: Calls, every: Calls, count: int) -> list[Calls]:
     return [first, rest.changed(length=np.full(count - early, end))]
 
 
-def _shared_out(kind: Kind, near: Calls, count: int, *, behind: bool, gap: float = 1e-9) -> Calls:
+def _shared_out(kind: CallKind, near: Calls, count: int, *, behind: bool, gap: float = 1e-9) -> Calls:
     """Returns `count` calls of a kind, distributed evenly, `gap` seconds after or before the calls `near`."""
     each = np.full(len(near), count // len(near)) + (np.arange(len(near)) < count % len(near))
     at = np.repeat(near.end + gap if behind else near.start - gap, each)

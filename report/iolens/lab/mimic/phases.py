@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.lab.mimic.calls import Calls, Kind
+from iolens.lab.mimic.calls import CallKind, Calls
 
 VALUES = ("file", "offset", "length", "detail")
 """The columns that change in equal steps from call to call of a loop, and from rank to rank."""
@@ -17,7 +17,7 @@ _WEIGHTS = np.random.default_rng(26).integers(1, 2**63, 4, dtype=np.uint64) | np
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class RankGroup:
     """Ranks with the same kinds of calls in the same order: `place` has, for each call (row) and each of these ranks
     (column), its position among the calls of the run; `waits` the seconds between the previous call and this one.
     """
@@ -28,7 +28,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class MimicStep:
     """A call of a program, or a loop over the `body` steps that follow. `count`: times of the loop, 1 for a call.
 
     `values` has the numbers by rank for each of VALUES; `strides` has, for each enclosing loop, the outermost first,
@@ -36,7 +36,7 @@ class Step:
     seconds, by rank.
     """
 
-    kind: Kind
+    kind: CallKind
     count: int
     body: int
     values: np.ndarray
@@ -54,7 +54,7 @@ def waits_of(calls: Calls, begins: np.ndarray) -> np.ndarray:
     return found
 
 
-def groups_of(calls: Calls, waits: np.ndarray) -> list[Group]:
+def groups_of(calls: Calls, waits: np.ndarray) -> list[RankGroup]:
     """Returns the groups of ranks, those with the lowest rank first; the calls must be in order."""
     ranks, starts = np.unique(calls.rank, return_index=True)
     ends = np.r_[starts[1:], len(calls)]
@@ -65,11 +65,11 @@ def groups_of(calls: Calls, waits: np.ndarray) -> list[Group]:
     for members in known.values():
         size = int(ends[members[0]] - starts[members[0]])
         place = starts[members][None, :] + np.arange(size)[:, None]
-        found.append(Group(ranks[members], place, waits[place]))
+        found.append(RankGroup(ranks[members], place, waits[place]))
     return found
 
 
-def pauses(group: Group, threshold: float) -> np.ndarray:
+def pauses(group: RankGroup, threshold: float) -> np.ndarray:
     """Returns a class for each call by its mean wait: 0 below `threshold` seconds; longer ones share a class if a chain
     of waits, each less than twice the one before, leads from one to the other.
     """
@@ -104,7 +104,7 @@ class _Tokens:
         return len(self.shape)
 
 
-def fold(calls: Calls, group: Group, classes: np.ndarray) -> list[Step]:
+def fold(calls: Calls, group: RankGroup, classes: np.ndarray) -> list[MimicStep]:
     """Returns the calls of a group as steps, with loops where calls repeat in equal steps of their values.
 
     A call whose class is not 0 gets a pause before it; pauses of different classes do not share a step.
@@ -118,7 +118,7 @@ def fold(calls: Calls, group: Group, classes: np.ndarray) -> list[Step]:
     return _steps_of(tokens, calls, group)
 
 
-def _tokens_of(calls: Calls, group: Group, classes: np.ndarray) -> _Tokens:
+def _tokens_of(calls: Calls, group: RankGroup, classes: np.ndarray) -> _Tokens:
     size, members = group.place.shape
     each = np.random.default_rng(members).integers(1, 2**63, members, dtype=np.uint64) | np.uint64(1)
     mixed = np.zeros(len(calls), np.uint64)
@@ -248,7 +248,7 @@ def _ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return found
 
 
-def _steps_of(tokens: _Tokens, calls: Calls, group: Group) -> list[Step]:
+def _steps_of(tokens: _Tokens, calls: Calls, group: RankGroup) -> list[MimicStep]:
     members = group.place.shape[1]
     columns = [getattr(calls, name) for name in VALUES]
 
@@ -261,32 +261,32 @@ def _steps_of(tokens: _Tokens, calls: Calls, group: Group) -> list[Step]:
         if first < 0:
             empty = np.zeros((len(VALUES), members), np.int64)
             count, body = int(tokens.count[place]), int(tokens.body[place])
-            kind, strides = Kind.LOOP if body else Kind.PAUSE, (() if body else (empty,) * depth)
-            found.append(Step(kind, count, body, empty, strides, tokens.wait[place] / tokens.times[place]))
+            kind, strides = CallKind.LOOP if body else CallKind.PAUSE, (() if body else (empty,) * depth)
+            found.append(MimicStep(kind, count, body, empty, strides, tokens.wait[place] / tokens.times[place]))
             continue
         base = values(first)
         strides = tuple(values(int(tokens.second[place, level])) - base for level in reversed(range(depth)))
-        kind = Kind(int(calls.kind[group.place[first, 0]]))
+        kind = CallKind(int(calls.kind[group.place[first, 0]]))
         wait = tokens.wait[place] / tokens.times[place]
-        found.append(Step(kind, 1, 0, base, strides, wait))
+        found.append(MimicStep(kind, 1, 0, base, strides, wait))
     return found
 
 
-def expand(steps: list[Step]) -> tuple[list[Kind], np.ndarray]:
+def expand(steps: list[MimicStep]) -> tuple[list[CallKind], np.ndarray]:
     """Returns the calls that the C program makes for these steps, without pauses: the kind of each, and an array
     (calls, 4, ranks) with its `VALUES` on each rank.
     """
-    kinds: list[Kind] = []
+    kinds: list[CallKind] = []
     rows: list[np.ndarray] = []
 
     def play(first: int, last: int, turns: tuple[int, ...]) -> None:
         at = first
         while at < last:
             step = steps[at]
-            if step.kind == Kind.PAUSE:
+            if step.kind == CallKind.PAUSE:
                 at += 1
                 continue
-            if step.kind == Kind.LOOP:
+            if step.kind == CallKind.LOOP:
                 for turn in range(step.count):
                     play(at + 1, at + 1 + step.body, (*turns, turn))
                 at += step.body

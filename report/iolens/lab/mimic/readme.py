@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.lab.mimic.calls import Kind
+from iolens.lab.mimic.calls import CallKind
 from iolens.lab.mimic.ior_command import ior_command
 from iolens.lab.mimic.mdtest_command import mdtest_command
 
 if TYPE_CHECKING:
     from iolens.lab.mimic.calls import Trace
 
-_WRITES = (Kind.WRITE, Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_WRITE_LATER)
-_READS = (Kind.READ, Kind.MPI_READ, Kind.MPI_READ_ALL, Kind.MPI_READ_SPLIT, Kind.MPI_READ_LATER)
+_WRITES = (
+    CallKind.WRITE,
+    CallKind.MPI_WRITE,
+    CallKind.MPI_WRITE_ALL,
+    CallKind.MPI_WRITE_SPLIT,
+    CallKind.MPI_WRITE_LATER,
+)
+_READS = (CallKind.READ, CallKind.MPI_READ, CallKind.MPI_READ_ALL, CallKind.MPI_READ_SPLIT, CallKind.MPI_READ_LATER)
 
 
 def makefile(trace: Trace) -> str:
@@ -58,7 +64,7 @@ report:
 
 def _aggregators(trace: Trace) -> str:
     """Returns the line of the matrix about aggregators, for a run with collective transfers."""
-    together = (Kind.MPI_WRITE_ALL, Kind.MPI_READ_ALL, Kind.MPI_WRITE_SPLIT, Kind.MPI_READ_SPLIT)
+    together = (CallKind.MPI_WRITE_ALL, CallKind.MPI_READ_ALL, CallKind.MPI_WRITE_SPLIT, CallKind.MPI_READ_SPLIT)
     levels = [count for count in (1, 2, 4) if count <= trace.nprocs]
     return f"\n  aggregators: {levels}" if np.isin(trace.calls.kind, together).any() else ""
 
@@ -82,7 +88,7 @@ def _volume(trace: Trace) -> int:
 
 def readme_of(trace: Trace, steps: int, names: bool) -> str:
     """Returns the README: how to run the program, in what it agrees with the recorded run, and in what it differs."""
-    counts = {kind: int((trace.calls.kind == kind).sum()) for kind in Kind}
+    counts = {kind: int((trace.calls.kind == kind).sum()) for kind in CallKind}
     made = "\n".join(f"| {kind.name} | {count} |" for kind, count in counts.items() if count)
     moved = int(trace.calls.length[np.isin(trace.calls.kind, (*_WRITES, *_READS))].sum())
     lost = "\n".join(f"- {note}" for note in trace.notes) or "- Nothing beyond what the next section says."

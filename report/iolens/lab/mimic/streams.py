@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.lab.mimic.calls import Calls, Kind, calls_of, joined
+from iolens.lab.mimic.calls import CallKind, Calls, calls_of, joined
 from iolens.log import Job
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 _COUNTS = {
-    Kind.STREAM_OPEN: ("OPENS", "OPEN", ""),
-    Kind.STREAM_WRITE: ("WRITES", "WRITE", "BYTES_WRITTEN"),
-    Kind.STREAM_FLUSH: ("FLUSHES", "WRITE", ""),
-    Kind.STREAM_SEEK: ("SEEKS", "OPEN", ""),
-    Kind.STREAM_READ: ("READS", "READ", "BYTES_READ"),
+    CallKind.STREAM_OPEN: ("OPENS", "OPEN", ""),
+    CallKind.STREAM_WRITE: ("WRITES", "WRITE", "BYTES_WRITTEN"),
+    CallKind.STREAM_FLUSH: ("FLUSHES", "WRITE", ""),
+    CallKind.STREAM_SEEK: ("SEEKS", "OPEN", ""),
+    CallKind.STREAM_READ: ("READS", "READ", "BYTES_READ"),
 }
 """For each kind of call: its counter, the timestamps between which the calls were made, and the counter of its
 bytes.
@@ -49,7 +49,7 @@ def read_streams(job: Job, ids: Mapping[int, int]) -> Calls:
                 end = float(table[f"STDIO_F_{when}_END_TIMESTAMP"][place])
                 parts.append(_even(one, kind, ids[key], count, volume, start, end))
             closed = float(table["STDIO_F_CLOSE_END_TIMESTAMP"][place])
-            parts.append(_even(one, Kind.STREAM_CLOSE, ids[key], int(closed > 0), 0, closed, closed))
+            parts.append(_even(one, CallKind.STREAM_CLOSE, ids[key], int(closed > 0), 0, closed, closed))
     return joined(parts)
 
 
@@ -58,7 +58,7 @@ def _share(total: int, member: int, members: int) -> int:
     return max(0, total) // members + (member < max(0, total) % members)
 
 
-def _even(rank: int, kind: Kind, file: int, count: int, volume: int, start: float, end: float) -> Calls:
+def _even(rank: int, kind: CallKind, file: int, count: int, volume: int, start: float, end: float) -> Calls:
     lengths = np.full(count, volume // max(1, count))
     lengths[: volume - int(lengths.sum())] += 1
     ends = np.linspace(start, end, count + 1)[1:]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.mimic.calls import Kind, Trace
-from iolens.lab.mimic.phases import Group, Step
+from iolens.lab.mimic.calls import CallKind, Trace
+from iolens.lab.mimic.phases import MimicStep, RankGroup
 
 _MOST_STEPS = 300_000
 """Number of steps beyond which a C compiler would take minutes and gigabytes."""
@@ -54,7 +54,7 @@ def _rule(values: np.ndarray) -> tuple[int, int, int, int, int] | None:
     return None
 
 
-def _wait_of(step: Step) -> np.ndarray:
+def _wait_of(step: MimicStep) -> np.ndarray:
     """Returns the wait before a step in nanoseconds by rank; if ranks differ little, all get the mean."""
     wait = step.wait
     if np.ptp(wait) < max(_SAME_WAIT, 0.1 * float(wait.mean())):
@@ -65,10 +65,10 @@ def _wait_of(step: Step) -> np.ndarray:
 
 def kinds() -> str:
     """Returns the kinds of calls as an enumeration in C."""
-    return f"enum kind {{\n{''.join(f'    {kind.name},' + chr(10) for kind in Kind)}}};\n"
+    return f"enum kind {{\n{''.join(f'    {kind.name},' + chr(10) for kind in CallKind)}}};\n"
 
 
-def tables_of(trace: Trace, programs: Sequence[tuple[Group, Sequence[Step]]], names: bool) -> str:
+def tables_of(trace: Trace, programs: Sequence[tuple[RankGroup, Sequence[MimicStep]]], names: bool) -> str:
     """Returns the definitions that the C program needs, as C; raises IolensError if the pattern has too many steps."""
     count = sum(len(steps) for _, steps in programs)
     if count > _MOST_STEPS:
@@ -133,7 +133,7 @@ def _memory(trace: Trace) -> tuple[int, int]:
     """Returns the bytes of the longest transfer or message, and the most that a collective call receives."""
     calls = trace.calls
     longest = int(calls.length.max()) if len(calls) else 0
-    together = (calls.kind >= Kind.BARRIER) & (calls.kind <= Kind.ALLTOALL)
+    together = (calls.kind >= CallKind.BARRIER) & (calls.kind <= CallKind.ALLTOALL)
     spread = int(calls.length[together].max()) * trace.nprocs if together.any() else 0
     pieces = max((sum(row[2] * row[4] * row[6] for row in view.rows) for view in trace.views), default=0)
     return max(4096, longest, spread), max(4096, spread, 8 * pieces)
@@ -153,7 +153,7 @@ def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _members(programs: Sequence[tuple[Group, Sequence[Step]]]) -> list[str]:
+def _members(programs: Sequence[tuple[RankGroup, Sequence[MimicStep]]]) -> list[str]:
     rows = []
     for number, (group, _) in enumerate(programs):
         member = 0

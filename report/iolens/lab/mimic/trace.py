@@ -8,9 +8,9 @@ from iolens.errors import IolensError
 from iolens.lab.mimic.calls import (
     NO_FILE,
     TRANSFERS,
+    CallKind,
     Calls,
     FileFacts,
-    Kind,
     Trace,
     events_of,
     in_order,
@@ -24,7 +24,7 @@ from iolens.lab.mimic.uncounted import Counted, calls_without_times, split_kinds
 from iolens.log import Job
 from iolens.log.records import Records
 
-_EVENTS = {"open": Kind.OPEN, "close": Kind.CLOSE, "sync": Kind.FSYNC}
+_EVENTS = {"open": CallKind.OPEN, "close": CallKind.CLOSE, "sync": CallKind.FSYNC}
 _SLACK = 1e-9
 
 
@@ -107,9 +107,9 @@ def _later_spans(calls: Calls) -> Calls:
     """Returns one call for the time from each MPI-IO open to the close, for files with non-blocking transfers, because
     the library may carry out the transfers at any time in between.
     """
-    later = np.isin(calls.kind, (Kind.MPI_WRITE_LATER, Kind.MPI_READ_LATER))
+    later = np.isin(calls.kind, (CallKind.MPI_WRITE_LATER, CallKind.MPI_READ_LATER))
     mine = calls[np.isin(calls.file, calls.file[later])]
-    opens, closes = mine[mine.kind == Kind.MPI_OPEN], mine[mine.kind == Kind.MPI_CLOSE]
+    opens, closes = mine[mine.kind == CallKind.MPI_OPEN], mine[mine.kind == CallKind.MPI_CLOSE]
     ends = [
         closes.end[(closes.file == file) & (closes.rank == rank) & (closes.end > start)].min(initial=np.inf)
         for file, rank, start in zip(opens.file, opens.rank, opens.start, strict=True)
@@ -165,9 +165,9 @@ def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
     if streams:
         said.append("Calls on the standard streams are not made.")
     traced = {
-        "reads": int((below.kind == Kind.READ).sum()),
-        "writes": int((below.kind == Kind.WRITE).sum()),
-        "opens": int((below.kind == Kind.OPEN).sum()),
+        "reads": int((below.kind == CallKind.READ).sum()),
+        "writes": int((below.kind == CallKind.WRITE).sum()),
+        "opens": int((below.kind == CallKind.OPEN).sum()),
     }
     for word, here in traced.items():
         there = sum(counted.of(f"POSIX_{word.upper()}").values())
@@ -181,8 +181,10 @@ def _size_before(calls: Calls, file: int, mode: int) -> int | None:
     file.
     """
     mine = calls[calls.file == file]
-    writes = np.isin(mine.kind, (Kind.WRITE, Kind.MPI_WRITE, Kind.MPI_WRITE_ALL, Kind.MPI_WRITE_SPLIT))
-    reads = np.isin(mine.kind, (Kind.READ, Kind.MPI_READ, Kind.MPI_READ_ALL, Kind.MPI_READ_SPLIT)) & (mine.length > 0)
+    writes = np.isin(mine.kind, (CallKind.WRITE, CallKind.MPI_WRITE, CallKind.MPI_WRITE_ALL, CallKind.MPI_WRITE_SPLIT))
+    reads = np.isin(mine.kind, (CallKind.READ, CallKind.MPI_READ, CallKind.MPI_READ_ALL, CallKind.MPI_READ_SPLIT)) & (
+        mine.length > 0
+    )
     ends = mine.offset + mine.length
     order = np.argsort(mine.end, kind="stable")
     grown = np.maximum.accumulate(np.where(writes, ends, 0)[order]) if len(mine) else np.zeros(0, np.int64)

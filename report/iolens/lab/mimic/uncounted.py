@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from iolens.lab.mimic.calls import TRANSFERS, Calls, Kind, calls_of, joined
+from iolens.lab.mimic.calls import TRANSFERS, CallKind, Calls, calls_of, joined
 from iolens.lab.mimic.duplicates import choose
 from iolens.log import Job
 from iolens.log.records import Records
@@ -90,7 +90,7 @@ class Counted:
         bare = [pair for pair, mode in self._given_modes.items() if not mode]
         keys = calls.file * self._job.nprocs + calls.rank
         mine = np.isin(keys, [file * self._job.nprocs + rank for file, rank in bare if rank >= 0])
-        return calls.changed(detail=np.where((calls.kind == Kind.OPEN) & mine, 1, calls.detail))
+        return calls.changed(detail=np.where((calls.kind == CallKind.OPEN) & mine, 1, calls.detail))
 
     def beside_mpi(self, counter: str) -> dict[tuple[int, int], int]:
         """Returns a counter by file and rank without the calls that the MPI library makes, because it makes them in the
@@ -100,7 +100,7 @@ class Counted:
         library, stats count as the library's if there are equally many for each open.
         """
         found = self.of(counter)
-        opens = self._mpi[self._mpi.kind == Kind.MPI_OPEN]
+        opens = self._mpi[self._mpi.kind == CallKind.MPI_OPEN]
         for file in {file for file, _ in found} & {*opens.file.tolist()}:
             mine = {pair: value for pair, value in found.items() if pair[0] == file}
             count, total = int((opens.file == file).sum()), sum(mine.values())
@@ -147,17 +147,17 @@ def split_kinds(own: Calls, counted: Counted) -> Calls:
     accesses agree; the last syncs are taken for fdatasync.
     """
     kinds = own.kind.copy()
-    for counter, kind in (("POSIX_DUPS", Kind.DUP), ("POSIX_FILENOS", Kind.FILENO)):
+    for counter, kind in (("POSIX_DUPS", CallKind.DUP), ("POSIX_FILENOS", CallKind.FILENO)):
         for (file, rank), count in counted.of(counter).items():
-            opens = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == Kind.OPEN))
-            if kind == Kind.DUP and count < len(opens):
+            opens = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == CallKind.OPEN))
+            if kind == CallKind.DUP and count < len(opens):
                 mine = np.flatnonzero((own.file == file) & (own.rank == rank))
                 chosen = choose(own[mine], np.searchsorted(mine, opens), count, counted.record(file, rank))
                 opens = mine[chosen]
             kinds[opens[:count]] = kind
     for (file, rank), count in counted.of("POSIX_FDSYNCS").items():
-        syncs = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == Kind.FSYNC))
-        kinds[syncs[max(0, len(syncs) - count) :]] = Kind.FDATASYNC
+        syncs = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == CallKind.FSYNC))
+        kinds[syncs[max(0, len(syncs) - count) :]] = CallKind.FDATASYNC
     return own.changed(kind=kinds)
 
 
@@ -168,15 +168,15 @@ def calls_without_times(others: Calls, counted: Counted) -> tuple[Calls, list[st
     spans = _spans(others)
     parts, notes = [], []
     early = {
-        "seeks": (Kind.SEEK, counted.beside_mpi("POSIX_SEEKS")),
-        "stats": (Kind.STAT, counted.beside_mpi("POSIX_STATS")),
-        "mappings": (Kind.MAP, counted.beside_mpi("POSIX_MMAPS")),
-        "mkdirs": (Kind.MAKE_FOLDER, counted.extra("mkdirs")),
+        "seeks": (CallKind.SEEK, counted.beside_mpi("POSIX_SEEKS")),
+        "stats": (CallKind.STAT, counted.beside_mpi("POSIX_STATS")),
+        "mappings": (CallKind.MAP, counted.beside_mpi("POSIX_MMAPS")),
+        "mkdirs": (CallKind.MAKE_FOLDER, counted.extra("mkdirs")),
     }
     late = {
-        "truncates": (Kind.TRUNCATE, counted.truncates()),
-        "unlinks": (Kind.UNLINK, counted.extra("unlinks")),
-        "rmdirs": (Kind.REMOVE_FOLDER, counted.extra("rmdirs")),
+        "truncates": (CallKind.TRUNCATE, counted.truncates()),
+        "unlinks": (CallKind.UNLINK, counted.extra("unlinks")),
+        "rmdirs": (CallKind.REMOVE_FOLDER, counted.extra("rmdirs")),
     }
     for word, (kind, counts) in {**early, **late}.items():
         if not counts:
@@ -207,7 +207,7 @@ def _spans(calls: Calls) -> dict[tuple[int, int], tuple[float, float]]:
 
 
 def _placed(
-    kind: Kind, counts: dict[tuple[int, int], int], spans: dict[tuple[int, int], tuple[float, float]], late: bool
+    kind: CallKind, counts: dict[tuple[int, int], int], spans: dict[tuple[int, int], tuple[float, float]], late: bool
 ) -> Calls:
     """Returns `counts` calls of a kind by file and rank, placed at the rank's first or last call on the file."""
     pairs = sorted(counts)
@@ -251,7 +251,7 @@ def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]
     return calls_of(
         len(rows),
         rank=table[:, 0],
-        kind=Kind.RENAME,
+        kind=CallKind.RENAME,
         file=table[:, 1],
         detail=table[:, 2],
         start=table[:, 3],

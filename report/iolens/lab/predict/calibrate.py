@@ -10,12 +10,12 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
-from iolens.lab.predict.fit import Fit, Trial, fit
-from iolens.lab.predict.model import Model
+from iolens.lab.predict.fit import Fit, FitRun, fit
+from iolens.lab.predict.model import StorageModel
 from iolens.lab.predict.predict import placed, recorded_times
 from iolens.lab.predict.recorded import Recorded, read_recorded
-from iolens.lab.predict.replay import Plan, steps_of
-from iolens.lab.predict.settings import Settings, predicted_layouts
+from iolens.lab.predict.replay import ReplayPlan, steps_of
+from iolens.lab.predict.settings import ChangedSettings, predicted_layouts
 from iolens.lab.run.execute import execute
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
@@ -34,7 +34,7 @@ _MIB = 2**20
 
 
 @dataclass(frozen=True)
-class Run:
+class CalibrationRun:
     """An IOR run: the property that it shows, its ranks and stripes (0: every target), its arguments, and True if the
     model is fitted to it. The other runs are predicted, to check the model.
     """
@@ -46,7 +46,7 @@ class Run:
     fitted: bool = True
 
 
-def runs(size: int, stripe: int) -> tuple[Run, ...]:
+def runs(size: int, stripe: int) -> tuple[CalibrationRun, ...]:
     """Returns the runs; large ones write `size` bytes, stripes have `stripe` bytes. All runs flush before they end, so
     that data in a client's memory does not count as stored.
     """
@@ -54,15 +54,19 @@ def runs(size: int, stripe: int) -> tuple[Run, ...]:
     many = str(_SMALL * _OPERATIONS)
     shared = max(1, size // 4 // stripe)
     return (
-        Run("bandwidth of a target", 1, 1, ("-b", block, "-t", str(4 * stripe), "-e")),
-        Run("bandwidth of a client's link", 1, 0, ("-b", block, "-t", str(4 * stripe), "-e")),
-        Run("time of a request", 1, 1, ("-b", many, "-t", small, "-z", "-Y")),
-        Run("requests in flight", 1, 1, ("-b", many, "-t", small, "-z", "-e")),
-        Run("locks that change hands", 2, 1, ("-b", str(stripe // 4), "-t", str(stripe // 4), "-s", "32", "-e")),
-        Run(
+        CalibrationRun("bandwidth of a target", 1, 1, ("-b", block, "-t", str(4 * stripe), "-e")),
+        CalibrationRun("bandwidth of a client's link", 1, 0, ("-b", block, "-t", str(4 * stripe), "-e")),
+        CalibrationRun("time of a request", 1, 1, ("-b", many, "-t", small, "-z", "-Y")),
+        CalibrationRun("requests in flight", 1, 1, ("-b", many, "-t", small, "-z", "-e")),
+        CalibrationRun(
+            "locks that change hands", 2, 1, ("-b", str(stripe // 4), "-t", str(stripe // 4), "-s", "32", "-e")
+        ),
+        CalibrationRun(
             "shared file, 4 ranks", 4, 4, ("-b", str(stripe), "-t", str(stripe), "-s", str(shared), "-e"), fitted=False
         ),
-        Run("file per process", 4, 1, ("-F", "-b", str(stripe * shared), "-t", str(stripe), "-e"), fitted=False),
+        CalibrationRun(
+            "file per process", 4, 1, ("-F", "-b", str(stripe * shared), "-t", str(stripe), "-e"), fitted=False
+        ),
     )
 
 
@@ -85,7 +89,7 @@ class Calibration:
 
 
 def calibrate(
-    directory: Path, start: Model, size: int, repeat: int, folder: Path, say: Callable[[str], None]
+    directory: Path, start: StorageModel, size: int, repeat: int, folder: Path, say: Callable[[str], None]
 ) -> Calibration:
     """Runs IOR and fits the model. The fastest of `repeat` runs counts, since other users only add time; logs
     are kept in `folder`. Storage without stripes is treated as one target. Raises if a run fails.
@@ -94,8 +98,8 @@ def calibrate(
     if backend.set_stripes is None:
         start = replace(start, values={**start.values, "targets": 1})
     targets = int(start.values["targets"])
-    fitted: list[Trial] = []
-    others: list[Trial] = []
+    fitted: list[FitRun] = []
+    others: list[FitRun] = []
     for run in runs(size, int(start.values["stripe_size"])):
         stripes = run.stripes or targets
         layout = Layout(min(stripes, targets), int(start.values["stripe_size"]))
@@ -117,15 +121,17 @@ def in_turn(recorded: Recorded, targets: int) -> Recorded:
     return replace(recorded, layouts=found)
 
 
-def _trial_of(name: str, recorded: Recorded, model: Model) -> Trial:
+def _trial_of(name: str, recorded: Recorded, model: StorageModel) -> FitRun:
     """Returns a recorded run as input of the fit, at its own settings."""
-    plan = Plan(Settings(), predicted_layouts(recorded, Settings(), int(model.values["targets"])), None)
+    plan = ReplayPlan(
+        ChangedSettings(), predicted_layouts(recorded, ChangedSettings(), int(model.values["targets"])), None
+    )
     own = placed(model, recorded)["ranks_per_client"]
     ranks = None if recorded.emulated else int(own)
-    return Trial(name, steps_of(recorded, plan), recorded_times(recorded).io, ranks)
+    return FitRun(name, steps_of(recorded, plan), recorded_times(recorded).io, ranks)
 
 
-def _errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
+def _errors_of(trials: Sequence[FitRun], model: StorageModel) -> dict[str, float]:
     """Returns predicted over measured, minus 1, for each run."""
     import tempfile
 
@@ -135,7 +141,7 @@ def _errors_of(trials: Sequence[Trial], model: Model) -> dict[str, float]:
         return {trial.name: seconds(trial, model.values, Path(name)) / trial.measured - 1 for trial in trials}
 
 
-def one_run(run: Run, layout: Layout, directory: Path, backend: Backend, folder: Path) -> Recorded:
+def one_run(run: CalibrationRun, layout: Layout, directory: Path, backend: Backend, folder: Path) -> Recorded:
     """Runs IOR, traced, on new files with this layout; raises if the run failed or must not be compared."""
     place = directory / f"iolens-calibrate-{uuid.uuid4().hex[:8]}"
     place.mkdir()

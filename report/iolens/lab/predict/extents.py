@@ -74,7 +74,7 @@ def union(parts: Iterable[Extents]) -> Extents:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class FileView:
     """A file view: the pieces of one file type, repeated every `extent` bytes from `displacement` on."""
 
     displacement: int

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.predict.model import Model, model_text
+from iolens.lab.predict.model import StorageModel, model_text
 from iolens.lab.predict.predict import io_seconds
-from iolens.lab.predict.steps import Program, play
+from iolens.lab.predict.steps import RankSteps, play
 
 FITTED = ("ost_mb_per_s", "link_mb_per_s", "ost_rpc_us", "network_us", "lock_us")
 """Keys of ost.yaml that are fitted; the others keep their values."""
@@ -47,11 +47,11 @@ _VISIBLE = 0.02
 
 
 @dataclass(frozen=True)
-class Trial:
+class FitRun:
     """The steps of the ranks in a run, and the measured I/O seconds."""
 
     name: str
-    program: Program
+    program: RankSteps
     measured: float
     ranks_per_client: int | None = None
     """Ranks per node of a run on real nodes; None takes the model's value."""
@@ -63,12 +63,12 @@ class Fit:
     their values because no run depended on them.
     """
 
-    model: Model
+    model: StorageModel
     errors: Mapping[str, float]
     unseen: tuple[str, ...]
 
 
-def seconds(trial: Trial, values: Mapping[str, float], folder: Path) -> float:
+def seconds(trial: FitRun, values: Mapping[str, float], folder: Path) -> float:
     """Returns the I/O seconds of a run by the model with these values."""
     config = folder / "model.yaml"
     own = {} if trial.ranks_per_client is None else {"ranks_per_client": trial.ranks_per_client}
@@ -76,7 +76,7 @@ def seconds(trial: Trial, values: Mapping[str, float], folder: Path) -> float:
     return io_seconds(play(trial.program, config))
 
 
-def fit(trials: Sequence[Trial], start: Model) -> Fit:
+def fit(trials: Sequence[FitRun], start: StorageModel) -> Fit:
     """Returns the values that minimise the squared logarithms of predicted over measured times, found by the method of
     Levenberg and Marquardt over the logarithms of the parameters.
     """
@@ -109,7 +109,7 @@ def fit(trials: Sequence[Trial], start: Model) -> Fit:
     values |= {key: start.values[key] for key in unseen}
     errors = {trial.name: math.exp(by) - 1 for trial, by in zip(trials, now, strict=False)}
     sizes = sorted(map(abs, errors.values()))
-    model = Model(values, "fitted", (float(np.median(sizes)), sizes[-1]))
+    model = StorageModel(values, "fitted", (float(np.median(sizes)), sizes[-1]))
     return Fit(model, errors, unseen)
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iolens.lab.predict.model import Model
+from iolens.lab.predict.model import StorageModel
 from iolens.lab.predict.predict import replay
 from iolens.lab.predict.recorded import Recorded
-from iolens.lab.predict.settings import Settings
+from iolens.lab.predict.settings import ChangedSettings
 
 _RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 """Speeds of a client's link, as multiples of the speed of a target. Published machines lie between 1.5 and 49."""
@@ -74,7 +74,9 @@ def _is_tied(seconds: Sequence[float], place: int) -> bool:
     return seconds[place] <= (1.0 + _TIED) * min(seconds)
 
 
-def vary_links(recorded: Recorded, model: Model, settings: Sequence[Settings], exchange: float | None) -> Links | None:
+def vary_links(
+    recorded: Recorded, model: StorageModel, settings: Sequence[ChangedSettings], exchange: float | None
+) -> Links | None:
     """Replays the run at every setting on machines that differ from the model only in the speed of the clients' links;
     returns None if there are fewer than two settings to compare. Raises IolensError as `replay` does.
     """

@@ -17,7 +17,7 @@ _FIRST_EFFECT = "lock_growth"
 
 
 @dataclass(frozen=True)
-class Model:
+class StorageModel:
     """Values by the keys of ost.yaml (MB/s, microseconds, bytes), their origin, and, for a calibrated model, the median
     and the largest error (shares) for the runs to which it was fitted.
     """
@@ -32,7 +32,7 @@ ERRORS = ("fit_error_median", "fit_error_largest")
 """Keys that a calibrated model has beside those of ost.yaml."""
 
 
-def read_model(path: Path | None = None) -> Model:
+def read_model(path: Path | None = None) -> StorageModel:
     """Returns the model in a file, or the default model of the emulated storage; raises UsageError that names the
     invalid line.
     """
@@ -57,10 +57,10 @@ def read_model(path: Path | None = None) -> Model:
             raise UsageError(f"{source}: the key {key} is missing; add it")
         values[key] = 0.0
     errors = (values.pop(ERRORS[0], -1.0), values.pop(ERRORS[1], -1.0))
-    return Model(values, str(source), errors if min(errors) >= 0 else None)
+    return StorageModel(values, str(source), errors if min(errors) >= 0 else None)
 
 
-def model_of(job: Job, path: Path | None = None) -> Model:
+def model_of(job: Job, path: Path | None = None) -> StorageModel:
     """Returns the model in a file, by default that of the emulated mount on which the job ran, if the mount is still
     there, and else the default model.
     """
@@ -69,7 +69,7 @@ def model_of(job: Job, path: Path | None = None) -> Model:
     return read_model(path or (own[0] if own else None))
 
 
-def effects(usual: Model) -> list[str]:
+def effects(usual: StorageModel) -> list[str]:
     """Returns the keys of effects, which are off in a file that does not have them; `usual` is the default model."""
     keys = list(usual.values)
     return keys[keys.index(_FIRST_EFFECT) :]

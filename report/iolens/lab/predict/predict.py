@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from iolens.lab.predict.model import Model, model_text
+from iolens.lab.predict.model import StorageModel, model_text
 from iolens.lab.predict.recorded import OPEN, Recorded
-from iolens.lab.predict.replay import Plan, exchange_bandwidth, steps_of
-from iolens.lab.predict.settings import Settings, predicted_layouts
+from iolens.lab.predict.replay import ReplayPlan, exchange_bandwidth, steps_of
+from iolens.lab.predict.settings import ChangedSettings, predicted_layouts
 from iolens.lab.predict.steps import Played, play
 
 _ORDERS = 21
@@ -21,7 +21,7 @@ decides that order.
 
 
 @dataclass(frozen=True)
-class Times:
+class PredictedTimes:
     """Seconds in I/O calls on striped files (with closes, without collective opens) of the slowest rank, and of the
     whole run. For a replay these are the medians over several orders of the ranks, with the least and the greatest I/O
     time.
@@ -39,10 +39,10 @@ class Prediction:
     difference shows the model's error, and `predicted` the model at `settings`.
     """
 
-    settings: Settings
-    recorded: Times
-    replayed: Times
-    predicted: Times
+    settings: ChangedSettings
+    recorded: PredictedTimes
+    replayed: PredictedTimes
+    predicted: PredictedTimes
     exchange: float | None
 
     @property
@@ -51,23 +51,23 @@ class Prediction:
         return self.replayed.io / self.recorded.io - 1 if self.recorded.io > 0 else 0.0
 
 
-def recorded_times(recorded: Recorded) -> Times:
+def recorded_times(recorded: Recorded) -> PredictedTimes:
     """Returns the measured times of the recorded run in seconds: the I/O time, without opens, of the rank that spent
     most in it.
     """
     timed = [[call for call in calls if call.kind != OPEN] for calls in recorded.ranks.values()]
     io = max((sum(call.end - call.start for call in calls) for calls in timed), default=0.0)
-    return Times(io, recorded.run_time, io, io)
+    return PredictedTimes(io, recorded.run_time, io, io)
 
 
 def replay(
-    recorded: Recorded, model: Model, settings: Settings, exchange: float | None, orders: int = _ORDERS
-) -> Times:
+    recorded: Recorded, model: StorageModel, settings: ChangedSettings, exchange: float | None, orders: int = _ORDERS
+) -> PredictedTimes:
     """Replays the run at the settings with the model, in `orders` different orders of the ranks.
 
     Writers that share stripes wait for each other's locks, and their order changes how long they wait.
     """
-    plan = Plan(settings, predicted_layouts(recorded, settings, int(model.values["targets"])), exchange)
+    plan = ReplayPlan(settings, predicted_layouts(recorded, settings, int(model.values["targets"])), exchange)
     program = steps_of(recorded, plan)
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "model.yaml"
@@ -76,10 +76,10 @@ def replay(
     last = max((call.end for calls in recorded.ranks.values() for call in calls), default=0.0)
     seconds = [io_seconds(one) for one in played]
     whole = recorded.run_time - last + median(one.end for one in played)
-    return Times(median(seconds), whole, min(seconds), max(seconds))
+    return PredictedTimes(median(seconds), whole, min(seconds), max(seconds))
 
 
-def placed(model: Model, recorded: Recorded) -> Mapping[str, float]:
+def placed(model: StorageModel, recorded: Recorded) -> Mapping[str, float]:
     """Returns the model's values, with the run's own number of ranks per node if it ran on real nodes."""
     if recorded.emulated:
         return model.values
@@ -92,8 +92,8 @@ def io_seconds(played: Played) -> float:
     return max(sums, default=0.0)
 
 
-def predict(recorded: Recorded, model: Model, points: Sequence[Settings]) -> list[Prediction]:
+def predict(recorded: Recorded, model: StorageModel, points: Sequence[ChangedSettings]) -> list[Prediction]:
     """Predicts the run at each of the points; raises IolensError with the reason if the log is insufficient."""
     exchange = exchange_bandwidth(recorded)
-    measured, replayed = recorded_times(recorded), replay(recorded, model, Settings(), exchange)
+    measured, replayed = recorded_times(recorded), replay(recorded, model, ChangedSettings(), exchange)
     return [Prediction(one, measured, replayed, replay(recorded, model, one, exchange), exchange) for one in points]

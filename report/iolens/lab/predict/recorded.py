@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.lab.predict.extents import NOTHING, Extents, View, piece, union
+from iolens.lab.predict.extents import NOTHING, Extents, FileView, piece, union
 from iolens.lab.storage.layout import Layout
 from iolens.lazy import pd
 from iolens.log import Job
@@ -36,7 +36,7 @@ class Access:
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class RecordedCall:
     """A call of the program: `wanted` are the bytes that this rank moves (None if unknown), `inner` the accesses below
     the call. `number` counts the calls of this kind on the file and rank, which identifies the calls of all ranks that
     belong together.
@@ -60,7 +60,7 @@ class Recorded:
     `hints` are those in effect, `asked` those that the program or the user gave. `remarks` are sentences.
     """
 
-    ranks: Mapping[int, Sequence[Call]]
+    ranks: Mapping[int, Sequence[RecordedCall]]
     layouts: Mapping[int, Layout]
     hints: Mapping[int, Mapping[str, str]]
     asked: Mapping[int, Mapping[str, str]]
@@ -72,9 +72,9 @@ class Recorded:
     remarks: tuple[str, ...] = ()
 
     @property
-    def collectives(self) -> dict[tuple[int, int], list[Call]]:
+    def collectives(self) -> dict[tuple[int, int], list[RecordedCall]]:
         """Returns the collective calls by file and number, one call per rank."""
-        found: dict[tuple[int, int], list[Call]] = defaultdict(list)
+        found: dict[tuple[int, int], list[RecordedCall]] = defaultdict(list)
         for calls in self.ranks.values():
             for call in calls:
                 if call.kind == COLLECTIVE:
@@ -246,18 +246,18 @@ def _whether_collective(job: Job, mpiio: pd.DataFrame, events: pd.DataFrame) -> 
     return found
 
 
-def views_of(job: Job, rank: int) -> dict[int, View | None]:
+def views_of(job: Job, rank: int) -> dict[int, FileView | None]:
     """Returns the views of a rank by number; None for a view that the log does not describe."""
     frame = job.private.get("mpiio_views")
     if frame is None or isinstance(frame, dict):
         return {}
-    found: dict[int, View | None] = {}
+    found: dict[int, FileView | None] = {}
     for number, rows in frame[frame["rank"] == rank].groupby("view"):
         first = rows.iloc[0]
         unknown = (rows["length"] < 0).any() or first["extent"] <= 0
         pieces = NOTHING if unknown else union([_expand(row) for row in rows.to_dict("records")])
         described = not unknown and pieces.bytes == first["bytes"]
-        found[int(number)] = View(int(first["displacement"]), int(first["extent"]), pieces) if described else None
+        found[int(number)] = FileView(int(first["displacement"]), int(first["extent"]), pieces) if described else None
     return found
 
 
@@ -271,12 +271,12 @@ def _expand(row: Mapping[Any, Any]) -> Extents:
 
 
 def _calls_of_rank(
-    rank: int, posix: pd.DataFrame, mpiio: pd.DataFrame, events: pd.DataFrame, views: Mapping[int, View | None]
-) -> list[Call]:
+    rank: int, posix: pd.DataFrame, mpiio: pd.DataFrame, events: pd.DataFrame, views: Mapping[int, FileView | None]
+) -> list[RecordedCall]:
     """Returns one rank's calls in their order. Accesses during an MPI-IO call are placed below it."""
     in_force = _views_in_force(events, views)
     tops = [
-        Call(
+        RecordedCall(
             rank,
             COLLECTIVE if row.collective else _ACCESS,
             int(row.id),
@@ -288,7 +288,7 @@ def _calls_of_rank(
         for row in mpiio.itertuples()
     ]
     tops += [
-        Call(rank, _EVENTS[row.event], int(row.id), row.start, row.end)
+        RecordedCall(rank, _EVENTS[row.event], int(row.id), row.start, row.end)
         for row in events.itertuples()
         if row.event.startswith("MPI ") and row.event in _EVENTS
     ]
@@ -306,7 +306,7 @@ def _calls_of_rank(
     return _numbered(_put_together(rank, tops, below))
 
 
-def _put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Access]]) -> list[Call]:
+def _put_together(rank: int, tops: Sequence[RecordedCall], below: Iterable[tuple[int, Access]]) -> list[RecordedCall]:
     """Joins each call with the accesses below it; an access outside all calls becomes a call of its own."""
     from dataclasses import replace
 
@@ -319,12 +319,12 @@ def _put_together(rank: int, tops: Sequence[Call], below: Iterable[tuple[int, Ac
             inner[at].append(access)
         else:
             kind = FLUSH if access.flush else _ACCESS
-            own.append(Call(rank, kind, file, access.start, access.end, access.writing, inner=(access,)))
+            own.append(RecordedCall(rank, kind, file, access.start, access.end, access.writing, inner=(access,)))
     whole = [replace(call, inner=tuple(inner[at])) for at, call in enumerate(tops)]
     return sorted([*whole, *own], key=lambda call: (call.start, call.end))
 
 
-def _numbered(calls: Iterable[Call]) -> list[Call]:
+def _numbered(calls: Iterable[RecordedCall]) -> list[RecordedCall]:
     """Returns the calls with their numbers; the calls of each kind and file are counted from 0."""
     from dataclasses import replace
 
@@ -338,19 +338,19 @@ def _numbered(calls: Iterable[Call]) -> list[Call]:
 
 
 def _views_in_force(
-    events: pd.DataFrame, views: Mapping[int, View | None]
-) -> dict[int, list[tuple[float, bool, View | None]]]:
+    events: pd.DataFrame, views: Mapping[int, FileView | None]
+) -> dict[int, list[tuple[float, bool, FileView | None]]]:
     """Returns for each file, in the order of time, when a view begins, whether it differs from plain bytes,
     and the view.
     """
-    found: dict[int, list[tuple[float, bool, View | None]]] = defaultdict(list)
+    found: dict[int, list[tuple[float, bool, FileView | None]]] = defaultdict(list)
     for row in events[events["event"].isin(["MPI open", "MPI view"])].itertuples():
         seen = row.event == "MPI view"
         found[int(row.id)].append((row.start, seen, views.get(int(row.view)) if seen else None))
     return found
 
 
-def _wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, View | None]]]) -> Extents | None:
+def _wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, FileView | None]]]) -> Extents | None:
     """Returns the bytes that a traced MPI-IO transfer moves; None if its place or its view is unknown."""
     if row.length <= 0:
         return NOTHING

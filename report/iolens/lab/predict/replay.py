@@ -10,9 +10,9 @@ import numpy as np
 
 from iolens.errors import IolensError
 from iolens.lab.predict.extents import NOTHING, Extents, union
-from iolens.lab.predict.recorded import CLOSE, COLLECTIVE, FLUSH, OPEN, Call, Recorded
-from iolens.lab.predict.settings import Settings, collective, uses_two_phases
-from iolens.lab.predict.steps import Program
+from iolens.lab.predict.recorded import CLOSE, COLLECTIVE, FLUSH, OPEN, Recorded, RecordedCall
+from iolens.lab.predict.settings import ChangedSettings, collective, uses_two_phases
+from iolens.lab.predict.steps import RankSteps
 from iolens.lab.predict.turns import ahead
 from iolens.lab.predict.two_phase import is_interleaved, rounds
 from iolens.lab.storage.layout import Layout
@@ -30,10 +30,10 @@ the spread of their previous calls' ends.
 
 
 @dataclass(frozen=True)
-class Group:
+class CollectiveOperation:
     """One operation that the ranks of a file perform together: their calls, in the order of ranks."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[RecordedCall, ...]
 
     @property
     def ranks(self) -> list[int]:
@@ -64,9 +64,9 @@ class Group:
         return is_interleaved([(int(part.begin[0]), int(part.end[-1]) - 1) for part in pieces])
 
 
-def _groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
+def _groups_of(recorded: Recorded) -> dict[tuple[int, str, int], CollectiveOperation]:
     """Returns the calls that ranks make together, by file, kind and number; raises if collective calls do not match."""
-    found: dict[tuple[int, str, int], list[Call]] = defaultdict(list)
+    found: dict[tuple[int, str, int], list[RecordedCall]] = defaultdict(list)
     for rank in sorted(recorded.ranks):
         for call in recorded.ranks[rank]:
             if call.kind in _TOGETHER:
@@ -79,7 +79,7 @@ def _groups_of(recorded: Recorded) -> dict[tuple[int, str, int], Group]:
                 raise IolensError("n/a: the ranks made different collective calls on a file")
     if any(len(each) > 1 for each in sizes.values()):
         raise IolensError("n/a: the ranks made different numbers of collective calls on a file")
-    return {key: Group(tuple(calls)) for key, calls in found.items()}
+    return {key: CollectiveOperation(tuple(calls)) for key, calls in found.items()}
 
 
 def exchange_bandwidth(recorded: Recorded) -> float | None:
@@ -107,20 +107,20 @@ def _covered(spans: Sequence[tuple[float, float]], begin: float, end: float) -> 
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReplayPlan:
     """The parameters of a replay beside the recorded calls."""
 
-    settings: Settings
+    settings: ChangedSettings
     layouts: Mapping[int, Layout]
     exchange: float | None
     """Bytes per second; None if exchange takes no time."""
 
 
-def steps_of(recorded: Recorded, plan: Plan) -> Program:
+def steps_of(recorded: Recorded, plan: ReplayPlan) -> RankSteps:
     """Returns the steps of all ranks. A mark 0 precedes and a mark 1 follows each call of a rank except collective
     opens, which no predicted setting changes.
     """
-    program = Program(plan.layouts)
+    program = RankSteps(plan.layouts)
     groups = _groups_of(recorded)
     meetings = _waits_for_all(recorded)
     ended = dict.fromkeys(recorded.ranks, 0.0)
@@ -137,7 +137,7 @@ def steps_of(recorded: Recorded, plan: Plan) -> Program:
             if one.kind != OPEN:
                 program.mark(one.rank, _BEFORE)
         if together[0].kind in _TOGETHER:
-            _add_together(program, recorded, plan, Group(together))
+            _add_together(program, recorded, plan, CollectiveOperation(together))
         else:
             _add_alone(program, together[0])
         for one in together:
@@ -147,7 +147,9 @@ def steps_of(recorded: Recorded, plan: Plan) -> Program:
     return program
 
 
-def _next_calls(left: Mapping[int, deque[Call]], groups: Mapping[tuple[int, str, int], Group]) -> tuple[Call, ...]:
+def _next_calls(
+    left: Mapping[int, deque[RecordedCall]], groups: Mapping[tuple[int, str, int], CollectiveOperation]
+) -> tuple[RecordedCall, ...]:
     """Returns the earliest call that is next on its rank, with the calls of other ranks that belong to it and that must
     be next there, too.
     """
@@ -184,7 +186,7 @@ def _waits_for_all(recorded: Recorded) -> deque[float]:
     return found
 
 
-def _add_alone(program: Program, call: Call) -> None:
+def _add_alone(program: RankSteps, call: RecordedCall) -> None:
     """Adds a call of one rank: the accesses below it, and the time between them."""
     if not call.inner:
         if call.kind == FLUSH:
@@ -198,7 +200,7 @@ def _add_alone(program: Program, call: Call) -> None:
     _add_inner(program, call)
 
 
-def _add_inner(program: Program, call: Call) -> None:
+def _add_inner(program: RankSteps, call: RecordedCall) -> None:
     """Adds the recorded accesses below a call, with the time between them."""
     at = call.start
     for access in call.inner:
@@ -213,7 +215,7 @@ def _add_inner(program: Program, call: Call) -> None:
     program.wait(call.rank, call.end - at)
 
 
-def _add_together(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
+def _add_together(program: RankSteps, recorded: Recorded, plan: ReplayPlan, group: CollectiveOperation) -> None:
     """Adds a call that ranks make together: an open, a close, or a collective transfer, with or without aggregators."""
     first = group.calls[0]
     program.meet(group.ranks)
@@ -230,7 +232,7 @@ def _add_together(program: Program, recorded: Recorded, plan: Plan, group: Group
         _add_apart(program, group)
 
 
-def _add_apart(program: Program, group: Group) -> None:
+def _add_apart(program: RankSteps, group: CollectiveOperation) -> None:
     """Adds a collective call in which every rank moves its own bytes, with the recorded accesses below MPI-IO, which
     depend on no setting.
     """
@@ -239,7 +241,7 @@ def _add_apart(program: Program, group: Group) -> None:
             program.move(call.rank, call.file, access.writing, access.offset, access.length)
 
 
-def _add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Group) -> None:
+def _add_two_phases(program: RankSteps, recorded: Recorded, plan: ReplayPlan, group: CollectiveOperation) -> None:
     """Adds a collective call through aggregators: in every round all ranks exchange data, and aggregators access the
     file; a part with holes is read before it is written. Aggregators write in any order, except that a sender writes
     after its receiver.
@@ -265,7 +267,7 @@ def _add_two_phases(program: Program, recorded: Recorded, plan: Plan, group: Gro
     program.meet(group.ranks)
 
 
-def _wait_all(program: Program, group: Group, seconds: float) -> None:
+def _wait_all(program: RankSteps, group: CollectiveOperation, seconds: float) -> None:
     """Adds the same waiting time to all ranks of the group."""
     for rank in group.ranks:
         program.wait(rank, seconds)

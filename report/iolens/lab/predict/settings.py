@@ -15,7 +15,7 @@ _BUFFER = 16 * 2**20
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChangedSettings:
     """The settings to change; None keeps the recorded value. Sizes are in bytes."""
 
     stripe_count: int | None = None
@@ -31,7 +31,7 @@ class Settings:
         return {name: value for name, value in values.items() if value is not None}
 
 
-def predicted_layouts(recorded: Recorded, settings: Settings, targets: int) -> dict[int, Layout]:
+def predicted_layouts(recorded: Recorded, settings: ChangedSettings, targets: int) -> dict[int, Layout]:
     """Returns the layouts of the files at the settings. With another stripe count, files start on consecutive targets
     in the order of their first use, as new files do. Raises if the model has too few targets.
     """
@@ -65,7 +65,7 @@ def _driver_of(recorded: Recorded, file: int) -> str:
     )
 
 
-def collective(recorded: Recorded, settings: Settings, file: int, layout: Layout) -> Collective:
+def collective(recorded: Recorded, settings: ChangedSettings, file: int, layout: Layout) -> Collective:
     """Returns how collective calls on a file are carried out at the settings."""
     driver = settings.driver or _driver_of(recorded, file)
     hints, asked = recorded.hints.get(file, {}), recorded.asked.get(file, {})

@@ -14,7 +14,7 @@ from iolens.lab.storage.layout import Layout
 
 
 @dataclass
-class Program:
+class RankSteps:
     """The steps of all ranks, one after another. Files are numbered by the order of `layouts`; each meeting place is
     used once.
     """
@@ -80,7 +80,7 @@ class Played:
     end: float
 
 
-def play(program: Program, model: Path, seed: int | None = None) -> Played:
+def play(program: RankSteps, model: Path, seed: int | None = None) -> Played:
     """Executes the steps with the parameters in `model` (the keys of ost.yaml); raises with the reason if that fails.
 
     Among ranks with the same time the lowest comes first or, with a seed (from 1), any of those that arrive together

@@ -10,13 +10,13 @@ from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.predict.links import Links, vary_links
-from iolens.lab.predict.model import Model
-from iolens.lab.predict.predict import Prediction, Times
+from iolens.lab.predict.model import StorageModel
+from iolens.lab.predict.predict import PredictedTimes, Prediction
 from iolens.lab.predict.recorded import Recorded, largest_file
-from iolens.lab.predict.settings import Settings
+from iolens.lab.predict.settings import ChangedSettings
 from iolens.metrics.files.striping import reached_stripes
 
-_TIMES = tuple(each.name for each in fields(Times))
+_TIMES = tuple(each.name for each in fields(PredictedTimes))
 """Keys of a point that are not settings."""
 
 _TRUSTED = 0.25
@@ -44,10 +44,10 @@ class WhatIf:
     model: str
     model_errors: tuple[float, float] | None
     remarks: tuple[str, ...]
-    recorded: Times
-    replayed: Times
+    recorded: PredictedTimes
+    replayed: PredictedTimes
     exchange: float | None
-    points: Sequence[tuple[Mapping[str, int | str], Times]]
+    points: Sequence[tuple[Mapping[str, int | str], PredictedTimes]]
     links: Links | None = None
     filled: Sequence[int | None] = ()
 
@@ -78,7 +78,7 @@ def smallest_of_fastest(found: WhatIf) -> int | None:
     return min(found.links.fastest, key=lambda place: [int(found.points[place][0].get(name, 0)) for name in _SIZES])
 
 
-def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: Model) -> WhatIf:
+def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: StorageModel) -> WhatIf:
     """Returns the predictions from one log and one model."""
     first = predictions[0]
     changed = [one for one in predictions if one.settings.changed]
@@ -96,7 +96,7 @@ def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, mo
     )
 
 
-def _filled_stripes(settings: Settings, recorded: Recorded) -> int | None:
+def _filled_stripes(settings: ChangedSettings, recorded: Recorded) -> int | None:
     """Returns how many stripes the largest file fills at these settings; None if it fills all, or if they set none."""
     size, count = largest_file(recorded), settings.stripe_count
     if not size or count is None:
@@ -122,7 +122,7 @@ def read_what_if(folder: Path) -> WhatIf | None:
         points = [
             (
                 {key: value for key, value in point.items() if key not in _TIMES},
-                Times(**{key: float(point[key]) for key in _TIMES}),
+                PredictedTimes(**{key: float(point[key]) for key in _TIMES}),
             )
             for point in content["points"]
         ]
@@ -132,8 +132,8 @@ def read_what_if(folder: Path) -> WhatIf | None:
             model=str(content["model"]),
             model_errors=(float(errors[0]), float(errors[1])) if errors else None,
             remarks=tuple(map(str, content["remarks"])),
-            recorded=Times(**content["recorded"]),
-            replayed=Times(**content["replayed"]),
+            recorded=PredictedTimes(**content["recorded"]),
+            replayed=PredictedTimes(**content["replayed"]),
             exchange=content["exchange"],
             points=points,
             filled=content.get("filled", ()),

@@ -10,7 +10,7 @@ from iolens.lab.recovery.recover import Spool
 
 
 @dataclass(frozen=True)
-class Choice:
+class JobSelection:
     """Selects jobs by `names` (job ids, process ids, or names of runs), if there are any; else by the `folder` in which
     their logs belong, at any depth; without either, all jobs.
     """

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from iolens.lab.recovery.choice import Choice
+from iolens.lab.recovery.choice import JobSelection
 from iolens.lab.recovery.places import default_folders
 from iolens.lab.recovery.recover import (
     Spool,
@@ -59,7 +59,7 @@ def _remains(run: str) -> list[list[Spool]]:
         time.sleep(PERIOD)
 
 
-def collect(folder: Path, choice: Choice) -> tuple[int, int]:
+def collect(folder: Path, choice: JobSelection) -> tuple[int, int]:
     """Moves this node's spools of ended processes, of the chosen jobs, to a folder that several nodes share. Returns
     the number of spools that were moved and of those that stay. Processes of jobs that were named are given time to
     end.

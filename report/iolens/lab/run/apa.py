@@ -71,7 +71,7 @@ def _counters_of(setting: str, place: str) -> str:
 
 
 @dataclass(frozen=True)
-class Traced:
+class TraceableFunctions:
     """The functions that were found: `addresses` in the form of IOLENS_TRACE_FUNCTIONS, and the reasons why others
     cannot be traced.
     """
@@ -80,13 +80,13 @@ class Traced:
     reasons: tuple[tuple[str, str], ...]
 
 
-def find_functions(names: Sequence[str], application: str) -> Traced:
+def find_functions(names: Sequence[str], application: str) -> TraceableFunctions:
     """Returns the functions in a program and the libraries that it is linked to."""
     program = shutil.which(application)
     objects = [Path(program), *libraries_of(Path(program))] if program else []
     found = {name: _place_of(name, objects) for name in names}
     addresses = tuple(address for address, _ in found.values() if address)
-    return Traced(addresses, tuple((name, why) for name, (_, why) in found.items() if why))
+    return TraceableFunctions(addresses, tuple((name, why) for name, (_, why) in found.items() if why))
 
 
 def _place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
@@ -103,7 +103,7 @@ def _place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
     return "", "no such function in the program's symbols" if objects else "the program was not found"
 
 
-def settings_of(apa: Apa, found: Traced) -> dict[str, str]:
+def settings_of(apa: Apa, found: TraceableFunctions) -> dict[str, str]:
     """Returns the settings of the profiler as variables."""
     groups = [*apa.groups, *(["functions"] if found.addresses and "functions" not in apa.groups else [])]
     settings = {"IOLENS_TRACE": ",".join(groups or ["io"])}

@@ -56,7 +56,7 @@ _ENV_WITH_VALUE = ("-u", "-C")
 """Options of env that another word follows."""
 
 
-class Command(NamedTuple):
+class CommandLine(NamedTuple):
     """A command line split into parts: `launcher` (None for a plain program) and the index of every application."""
 
     words: tuple[str, ...]
@@ -69,11 +69,11 @@ class Command(NamedTuple):
         return self.words[self.applications[0]] if self.applications else None
 
 
-def take_apart(words: Sequence[str]) -> Command:
+def take_apart(words: Sequence[str]) -> CommandLine:
     """Finds the applications of a command; a program that is not a known launcher is its own application."""
     name = Path(words[0]).name
     if name not in _LAUNCHERS:
-        return Command(tuple(words), None, (0,))
+        return CommandLine(tuple(words), None, (0,))
     options = _LAUNCHERS[name]
     applications = []
     index = 1
@@ -87,7 +87,7 @@ def take_apart(words: Sequence[str]) -> Command:
             applications.append(index)
         # An MPMD command has further applications, each behind a `:`.
         index = words.index(":", index) + 1 if ":" in words[index:] else len(words)
-    return Command(tuple(words), name, tuple(applications))
+    return CommandLine(tuple(words), name, tuple(applications))
 
 
 def command_name(words: Sequence[str]) -> str:
@@ -103,7 +103,7 @@ def command_name(words: Sequence[str]) -> str:
 
 
 def with_environment(
-    command: Command,
+    command: CommandLine,
     environment: Mapping[str, str],
     preloaded: Mapping[str, str] = MappingProxyType({}),
     beyond: Sequence[int] = (),

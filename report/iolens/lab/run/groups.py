@@ -15,7 +15,7 @@ _ALWAYS = "recorded always, by file"
 
 
 @dataclass(frozen=True)
-class Group:
+class FunctionGroup:
     """Functions of one kind. `libraries` are those that have the functions, one of which is enough; empty: every
     program's C library. A group without a preload library of its own is `part` of the profiler.
     """
@@ -27,22 +27,22 @@ class Group:
 
 
 GROUPS = (
-    Group("mpi", "messages, collectives, waits", part="the profiler's adapter for the program's MPI"),
-    Group("io", "stdio and sysio: file functions of the C library", part=_ALWAYS),
-    Group("mpiio", "MPI-IO", part=_ALWAYS),
-    Group("pnetcdf", "PnetCDF", ("pnetcdf",)),
-    Group("hdf5", "HDF5", ("hdf5", "hdf5_openmpi", "hdf5_mpich", "hdf5_serial")),
-    Group("netcdf", "netCDF", ("netcdf", "netcdf_mpi")),
-    Group("blas", "BLAS", ("blas", "openblas", "mkl_rt", "blis")),
-    Group("lapack", "LAPACK", ("lapack", "openblas", "mkl_rt")),
-    Group("fftw", "FFTW", ("fftw3", "fftw3f", "mkl_rt")),
-    Group("pthreads", "locks, conditions, barriers, joins of threads"),
-    Group("heap", "malloc and related functions, with bytes"),
-    Group("omp", "OpenMP: parallel regions, barriers, critical sections", ("gomp", "omp", "iomp5")),
-    Group("system", "processes, waiting, time"),
-    Group("math", "libm, except calls that the compiler replaced"),
-    Group("lustre", "Lustre's library for users", ("lustreapi",)),
-    Group("functions", "the program's own functions, if it was built with -finstrument-functions"),
+    FunctionGroup("mpi", "messages, collectives, waits", part="the profiler's adapter for the program's MPI"),
+    FunctionGroup("io", "stdio and sysio: file functions of the C library", part=_ALWAYS),
+    FunctionGroup("mpiio", "MPI-IO", part=_ALWAYS),
+    FunctionGroup("pnetcdf", "PnetCDF", ("pnetcdf",)),
+    FunctionGroup("hdf5", "HDF5", ("hdf5", "hdf5_openmpi", "hdf5_mpich", "hdf5_serial")),
+    FunctionGroup("netcdf", "netCDF", ("netcdf", "netcdf_mpi")),
+    FunctionGroup("blas", "BLAS", ("blas", "openblas", "mkl_rt", "blis")),
+    FunctionGroup("lapack", "LAPACK", ("lapack", "openblas", "mkl_rt")),
+    FunctionGroup("fftw", "FFTW", ("fftw3", "fftw3f", "mkl_rt")),
+    FunctionGroup("pthreads", "locks, conditions, barriers, joins of threads"),
+    FunctionGroup("heap", "malloc and related functions, with bytes"),
+    FunctionGroup("omp", "OpenMP: parallel regions, barriers, critical sections", ("gomp", "omp", "iomp5")),
+    FunctionGroup("system", "processes, waiting, time"),
+    FunctionGroup("math", "libm, except calls that the compiler replaced"),
+    FunctionGroup("lustre", "Lustre's library for users", ("lustreapi",)),
+    FunctionGroup("functions", "the program's own functions, if it was built with -finstrument-functions"),
 )
 
 _KNOWN = {group.name: group for group in GROUPS}
@@ -80,7 +80,7 @@ def libraries(names: Sequence[str]) -> list[Path]:
     return [need_library(f"libiolens-trace-{group.name}.so") for group in mine]
 
 
-def _state(group: Group) -> str:
+def _state(group: FunctionGroup) -> str:
     """Returns a phrase that says if the group's functions can be traced on this machine, or why not."""
     if group.part:
         return group.part

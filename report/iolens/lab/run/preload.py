@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
-from iolens.lab.run.command_line import Command, command_name, take_apart, with_environment
+from iolens.lab.run.command_line import CommandLine, command_name, take_apart, with_environment
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.reach import beyond_reach
 from iolens.lab.say import say
@@ -48,7 +48,7 @@ class Setup(NamedTuple):
     apart: bool = False
 
 
-def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], Command]:
+def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], CommandLine]:
     """Returns the command line with the preload in place; raises if no application can be found in it."""
     command = take_apart(words)
     if command.application is None:
@@ -138,7 +138,7 @@ def sanitizer_options() -> dict[str, str]:
     return {name: ":".join([value, *filter(None, [os.environ.get(name)])]) for name, value in ours.items()}
 
 
-def flavour_of(command: Command) -> mpi.Flavour | None:
+def flavour_of(command: CommandLine) -> mpi.Flavour | None:
     """Returns the MPI of a command: the one that the program links or, for scripts, the launcher's own."""
     application = command.application
     path = shutil.which(application) if application else None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.lab.installation import find_library
-from iolens.lab.run.command_line import Command
+from iolens.lab.run.command_line import CommandLine
 from iolens.lab.run.containers.container_names import runtime_name
 from iolens.lab.run.mpi_launch import mpi
 
@@ -21,7 +21,7 @@ _FOLLOWED = ("-u", "--unset", "-C", "--chdir")
 """Options of env that take the next word as a value."""
 
 
-def beyond_reach(command: Command) -> dict[int, str]:
+def beyond_reach(command: CommandLine) -> dict[int, str]:
     """Returns the reasons why libraries cannot be preloaded into applications, by their index in the command; empty if
     they can.
     """

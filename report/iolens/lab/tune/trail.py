@@ -16,7 +16,7 @@ _SCHEMA = 1
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """One run of a search: its setting, the reason for its choice, and the bandwidth (MiB/s) that the model expected,
     with two standard deviations to either side; None before the first run. `bandwidth` is the measured one, None if the
     run cannot be compared for the given `reason`. `seconds` is the time of the whole step.
@@ -42,7 +42,7 @@ class Trail:
     settings: int
     budget: str
     known: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[SearchStep, ...]
     stopped: str = ""
     machine: tuple[Trait, ...] = ()
 
@@ -63,7 +63,7 @@ def read_trail(folder: Path) -> Trail | None:
             settings=int(content["settings"]),
             budget=str(content["budget"]),
             known=tuple(content["known"]),
-            steps=tuple(Step(**step) for step in content["steps"]),
+            steps=tuple(SearchStep(**step) for step in content["steps"]),
             stopped=str(content["stopped"]),
             machine=tuple(Trait(**trait) for trait in content["machine"]),
         )

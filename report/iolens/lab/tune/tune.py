@@ -29,7 +29,7 @@ from iolens.lab.sweep.sweep import leave, lost_text, run_fresh, run_more
 from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import Choice, Search, search_of
-from iolens.lab.tune.trail import Step, Trail, write_trail
+from iolens.lab.tune.trail import SearchStep, Trail, write_trail
 from iolens.metrics.comparison.settings import three_digits
 
 
@@ -167,7 +167,7 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     if refused:
         reason = f"{reason}; {len(refused)} settings that cannot take effect either leave the search"
     seconds = time.monotonic() - began
-    step = Step(
+    step = SearchStep(
         record.id, dict(point.settings), choice.why, choice.expected, choice.low, choice.high, value, reason, seconds
     )
     trail = replace(tuning.trail, steps=(*tuning.trail.steps, step))
@@ -182,7 +182,7 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     return _with_size(taken, [record.observed.get("file_bytes")])
 
 
-def _told(record: RunRecord, step: Step) -> str:
+def _told(record: RunRecord, step: SearchStep) -> str:
     """Returns a line about a step."""
     if step.bandwidth is None:
         return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"

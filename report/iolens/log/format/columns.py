@@ -21,7 +21,7 @@ header.
 
 
 @dataclass(frozen=True)
-class Column:
+class StoredColumn:
     """A column's type as stored, and in this machine's byte order; stored texts become Python's strings.
 
     `kind` is that of its array, as numpy names it; `before`: the bytes of a row in the columns before it.
@@ -40,11 +40,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Head:
+class PartHead:
     """Rows of a part, and its columns; None if they equal those of the previous part."""
 
     rows: int
-    columns: tuple[Column, ...] | None
+    columns: tuple[StoredColumn, ...] | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Columns(Mapping[str, np.ndarray]):
 
     def __init__(self, parts: Iterable[bytes], most: int | None = None) -> None:
         pieces: list[Piece] = []
-        columns: tuple[Column, ...] = ()
+        columns: tuple[StoredColumn, ...] = ()
         self.left_out = 0
         for part in parts:
             head, at = _head_of(part)
@@ -81,7 +81,7 @@ class Columns(Mapping[str, np.ndarray]):
         self.columns = {column.name: column for column in columns}
         self.rows = sum(piece.rows for piece in pieces)
         self.made: dict[str, np.ndarray] = {}
-        self.stored: tuple[tuple[Column, ...], list[Piece]] | None = (columns, pieces)
+        self.stored: tuple[tuple[StoredColumn, ...], list[Piece]] | None = (columns, pieces)
 
     def __getitem__(self, name: str) -> np.ndarray:
         stored = self.stored
@@ -104,7 +104,7 @@ class Columns(Mapping[str, np.ndarray]):
         return column.kind if column else "-"
 
 
-def _head_of(part: bytes) -> tuple[Head, int]:
+def _head_of(part: bytes) -> tuple[PartHead, int]:
     """Returns the header of a part, and where its rows begin."""
     end = part.find(b"\n")
     if end < 0:
@@ -113,32 +113,32 @@ def _head_of(part: bytes) -> tuple[Head, int]:
     return (_parsed(line) if end > _HEAD_BYTES else _remembered(line)), end + 1
 
 
-def _parsed(line: bytes) -> Head:
+def _parsed(line: bytes) -> PartHead:
     """Parses the header of a part."""
     header = json.loads(line)
     if not isinstance(header, dict):
         raise ValueError("the header of a table is not an object")
     if "columns" not in header:
-        return Head(int(header["rows"]), None)
-    columns: list[Column] = []
+        return PartHead(int(header["rows"]), None)
+    columns: list[StoredColumn] = []
     for said in header["columns"]:
         columns.append(_column_of(said, columns[-1].end if columns else 0))
-    return Head(int(header["rows"]), tuple(columns))
+    return PartHead(int(header["rows"]), tuple(columns))
 
 
 _remembered = lru_cache(_HEADS)(_parsed)
 
 
-def _column_of(said: dict[str, Any], before: int) -> Column:
+def _column_of(said: dict[str, Any], before: int) -> StoredColumn:
     """Returns a column as the header describes it, after the given number of bytes in a row."""
     name, text = said["name"], said["dtype"]
     if not isinstance(name, str) or not _DTYPE.fullmatch(text):
         raise ValueError(f"a column is named {name!r} and of type {text!r}")
     stored: np.dtype[Any] = np.dtype(text)
-    return Column(name, stored, stored.newbyteorder("="), "O" if stored.kind == "S" else stored.kind, before)
+    return StoredColumn(name, stored, stored.newbyteorder("="), "O" if stored.kind == "S" else stored.kind, before)
 
 
-def _check_size(columns: tuple[Column, ...], piece: Piece) -> None:
+def _check_size(columns: tuple[StoredColumn, ...], piece: Piece) -> None:
     """Raises ValueError if a part is shorter than its columns."""
     if 0 <= piece.rows * columns[-1].end <= len(piece.body):
         return
@@ -146,20 +146,20 @@ def _check_size(columns: tuple[Column, ...], piece: Piece) -> None:
     raise ValueError(f"column {cut.name} is cut off")
 
 
-def _first_rows(columns: tuple[Column, ...], whole: Piece, most: int) -> Piece:
+def _first_rows(columns: tuple[StoredColumn, ...], whole: Piece, most: int) -> Piece:
     """Returns a copy of the first rows of a part."""
     begins = ((whole.rows * column.before, column.stored.itemsize) for column in columns)
     return Piece(most, memoryview(b"".join(whole.body[begin : begin + most * size] for begin, size in begins)))
 
 
-def _arrays(columns: tuple[Column, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
+def _arrays(columns: tuple[StoredColumn, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
     """Returns an array for each column: the rows of all pieces; bytes become text."""
     if len(pieces) == 1:
         return {column.name: _values_of(column, pieces[0]) for column in columns}
     return {column.name: np.concatenate([_values_of(column, piece) for piece in pieces]) for column in columns}
 
 
-def _values_of(column: Column, piece: Piece) -> np.ndarray:
+def _values_of(column: StoredColumn, piece: Piece) -> np.ndarray:
     """Returns the values of a column in one piece."""
     values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
     if column.kind != "O":

@@ -28,7 +28,7 @@ _SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
 
 
 @dataclass(frozen=True)
-class Head:
+class RecordHead:
     """The values that all accesses of a record share, and the number of its accesses for each of OPERATIONS."""
 
     id: int
@@ -44,7 +44,7 @@ def read_dxt(log: Container, region: Region) -> Records:
     know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a column more, thread: the thread that made the
     call, numbered within its rank by its first access, from 0.
     """
-    heads: list[Head] = []
+    heads: list[RecordHead] = []
     segments = _columns_of(_segments_of(log, region, heads), _segment_type(log, region))
     each = np.array([sum(head.counts) for head in heads], dtype=np.int64)
     for column in segments.values():
@@ -86,7 +86,7 @@ def fields_of(region: Region) -> dict[str, str]:
     return {**_SEGMENT, "thread": "i8"} if region.version > (1 if region.name == "DXT_POSIX" else 2) else _SEGMENT
 
 
-def _segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[np.ndarray]:
+def _segments_of(log: Container, region: Region, heads: list[RecordHead]) -> Iterator[np.ndarray]:
     """Yields the segments of all records in pieces; the heads of complete records are appended to `heads`. ¶ In a
     truncated file the segments of an incomplete record come last.
     """
@@ -97,7 +97,7 @@ def _segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[
         while left or len(data) - at >= shape.size:
             if not left:
                 key, rank, _, host, *counts = shape.unpack_from(data, at)
-                head = Head(key, rank, decoded(host.split(b"\0")[0]), (counts[0], counts[1]))
+                head = RecordHead(key, rank, decoded(host.split(b"\0")[0]), (counts[0], counts[1]))
                 if min(counts) < 0:
                     if region.cut:
                         return
@@ -116,7 +116,7 @@ def _segments_of(log: Container, region: Region, heads: list[Head]) -> Iterator[
         raise damaged(log, region)
 
 
-def _of_records(heads: list[Head], each: np.ndarray, hosts: Mapping[str, int]) -> dict[str, np.ndarray]:
+def _of_records(heads: list[RecordHead], each: np.ndarray, hosts: Mapping[str, int]) -> dict[str, np.ndarray]:
     """Returns the columns whose values are the same for all accesses, or all of an operation, of a record."""
     host = np.array([hosts[head.host] for head in heads], dtype=np.int32 if len(hosts) > 127 else np.int8)
     counts = np.array([head.counts for head in heads], dtype=np.int64).ravel()

@@ -19,7 +19,7 @@ SOURCES = {
 
 
 @dataclass(frozen=True)
-class Rule:
+class AuditRule:
     """A rule in a few words, its source, and its check."""
 
     source: str
@@ -28,15 +28,17 @@ class Rule:
     check: Callable[[Evidence], Finding]
 
 
-def _rules_of(source: str, numbered: bool, checks: Mapping[str, Callable[[Evidence], Finding]]) -> tuple[Rule, ...]:
+def _rules_of(
+    source: str, numbered: bool, checks: Mapping[str, Callable[[Evidence], Finding]]
+) -> tuple[AuditRule, ...]:
     """Returns the rules of one source, in its order."""
     return tuple(
-        Rule(source, str(place) if numbered else "", says, check)
+        AuditRule(source, str(place) if numbered else "", says, check)
         for place, (says, check) in enumerate(checks.items(), 1)
     )
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[AuditRule, ...] = (
     *_rules_of("Hoefler and Belli", numbered=True, checks=reporting.CHECKS),
     *_rules_of("IO500", numbered=False, checks=io500.CHECKS),
     *_rules_of("Set-up", numbered=False, checks=setup.CHECKS),

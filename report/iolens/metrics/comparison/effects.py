@@ -18,7 +18,7 @@ Point = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Groups:
+class PointGroups:
     """The points that may be compared: `at` has the position of each point in `family`, which holds the groups of their
     rates, and in `design`, which compares them (None without points).
     """
@@ -61,7 +61,7 @@ class Interaction:
     cells: pd.DataFrame
 
 
-def effects(names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point) -> pd.DataFrame:
+def effects(names: Sequence[str], factors: Sequence[str], groups: PointGroups, base: Point) -> pd.DataFrame:
     """Returns the effect of each level of each setting against its base level, the other settings balanced.
 
     A pair is two points that differ in this setting alone. Columns: `setting`, `base`, `level`, `pairs` (their number),
@@ -103,7 +103,7 @@ def _swap(key: Point, index: int, level: Any) -> Point:
 
 
 def interaction(
-    names: Sequence[str], factors: Sequence[str], groups: Groups, base: Point, best: Point, measure: Measure
+    names: Sequence[str], factors: Sequence[str], groups: PointGroups, base: Point, best: Point, measure: Measure
 ) -> Interaction | None:
     """Returns how stripes and aggregators (or the first two settings varied) act together.
 
@@ -155,7 +155,7 @@ def _target_level(levels: Collection[Any], base: Any, best: Any) -> Any:
 
 
 def _interaction_cells(
-    pair: tuple[str, str], groups: Groups, i: int, j: int, at: Callable[[Any, Any], list[Point]], measure: Measure
+    pair: tuple[str, str], groups: PointGroups, i: int, j: int, at: Callable[[Any, Any], list[Point]], measure: Measure
 ) -> pd.DataFrame:
     """Returns the measure at each pair of levels, averaged over the other settings; incomplete pairs are left out."""
     rows = []

@@ -14,7 +14,7 @@ from typing import Any
 
 from iolens.lazy import pd
 from iolens.log.job import EMULATED
-from iolens.metrics.comparison.effects import Groups, Interaction, Point, effects, interaction
+from iolens.metrics.comparison.effects import Interaction, Point, PointGroups, effects, interaction
 from iolens.metrics.comparison.fresh_runs import Fresh, fresh_runs
 from iolens.metrics.comparison.measure import BANDWIDTH, Measure
 from iolens.metrics.comparison.points import measured, point_row
@@ -140,15 +140,15 @@ def compare(
     )
 
 
-def groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> Groups:
+def groups_of(order: Sequence[Point], parts: Sequence[pd.DataFrame], measure: Measure) -> PointGroups:
     """Returns the points that may be compared, given the runs of each; runs are compared within their blocks."""
     rates = [measure.rates(measured(part, measure.column)) for part in parts]
     at = {point: place for place, point in enumerate(order)}
     used = [part[part["usable"].astype(bool) & part[measure.column].notna()] for part in parts]
     if not rates:
-        return Groups(at, family(rates), None)
+        return PointGroups(at, family(rates), None)
     blocks = run_blocks(used)
-    return Groups(at, family(rates), design(rates, blocks, None if blocks is None else run_order(used)))
+    return PointGroups(at, family(rates), design(rates, blocks, None if blocks is None else run_order(used)))
 
 
 def bounded(comparison: Comparison, device_rate: float) -> Comparison:
@@ -205,7 +205,7 @@ def _equals(points: pd.DataFrame, names: Sequence[str], tied: Sequence[int], fas
     return sorted({fastest, *near}, key=lambda i: [*(points.loc[i, name] for name in costly), i != fastest])
 
 
-def _standing(order: Sequence[Point], groups: Groups, base: Point, tied: Collection[int]) -> pd.DataFrame:
+def _standing(order: Sequence[Point], groups: PointGroups, base: Point, tied: Collection[int]) -> pd.DataFrame:
     """Returns the columns `tied` (with the best) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
     ratios = groups.design.against(groups.at[base]) if groups.design is not None and base in groups.at else []
     rows = []

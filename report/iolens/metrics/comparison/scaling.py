@@ -25,7 +25,7 @@ _SAME = 0.01
 
 
 @dataclass(frozen=True)
-class Measured:
+class ScalingPoint:
     """A point: `rest`, the settings that it shares with the points it is compared with, its number of workers, its work
     in bytes (None: not known), its rates (work per second, in any unit), and its seconds.
     """
@@ -37,7 +37,7 @@ class Measured:
     seconds: float
 
 
-def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
+def scaling(points: Sequence[ScalingPoint]) -> pd.DataFrame | None:
     """Returns one row per point: rest, workers, seconds, kind, speedup, efficiency with low and high, runs.
 
     The base is the point with the fewest workers, p0, among the points of the same rest. With p workers and typical
@@ -68,7 +68,7 @@ def scaling(points: Sequence[Measured]) -> pd.DataFrame | None:
     return found if len(found) else None
 
 
-def _kind_of(group: Sequence[Measured]) -> str:
+def _kind_of(group: Sequence[ScalingPoint]) -> str:
     """Returns the kind of scaling: strong, weak, neither, or not known."""
     known = [point.work for point in group if point.work is not None]
     if len(known) < len(group):
@@ -100,7 +100,7 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
         rest = describe({each: point[each] for each in others})
         rates = measure.rates(measured(runs, measure.column))
         seconds = point["value"] if measure.less_is_better else point["seconds"]
-        points.append(Measured(rest, int(workers), bytes_moved, rates, float(seconds)))
+        points.append(ScalingPoint(rest, int(workers), bytes_moved, rates, float(seconds)))
     return scaling(points)
 
 
@@ -129,5 +129,5 @@ def of_subjects(subjects: Subjects) -> pd.DataFrame | None:
             return None
         work = float(median(sum(moved_once(job).values()) for job in each))
         rates = [max(work, 1.0) / seconds for seconds in times]
-        points.append(Measured("", each[0].nprocs, work, rates, float(median(times))))
+        points.append(ScalingPoint("", each[0].nprocs, work, rates, float(median(times))))
     return scaling(points)

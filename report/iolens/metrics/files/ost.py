@@ -218,7 +218,7 @@ def moved_by_target(job: Job) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Component:
+class RecordedComponent:
     """A component of a file's layout, as the module `variable` describes it."""
 
     component: int
@@ -229,12 +229,12 @@ class Component:
     osts: tuple[int, ...]
 
 
-def _components_of(layouts: Records) -> dict[int, dict[int, Component]]:
+def _components_of(layouts: Records) -> dict[int, dict[int, RecordedComponent]]:
     """Returns the components of each file's layout, by file and number."""
-    found: dict[int, dict[int, Component]] = {}
+    found: dict[int, dict[int, RecordedComponent]] = {}
     names = ("component", "stripe_size", "extent_start", "extent_end", "mirror", "osts")
     for key, *values in zip(*(layouts[name].tolist() for name in ("id", *names)), strict=True):
-        component = Component(*values)
+        component = RecordedComponent(*values)
         found.setdefault(key, {}).setdefault(component.component, component)
     return found
 
@@ -271,7 +271,7 @@ def _add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
         part.append(np.broadcast_to(np.asarray(value, kind), len(values[3])))
 
 
-def _clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tuple[np.ndarray, np.ndarray]:
+def _clipped(offset: np.ndarray, length: np.ndarray, component: RecordedComponent) -> tuple[np.ndarray, np.ndarray]:
     """Returns the begin and end of each transfer, cut to the component's extent; they are equal if the transfer lies
     outside.
     """
@@ -281,7 +281,7 @@ def _clipped(offset: np.ndarray, length: np.ndarray, component: Component) -> tu
     return begin, np.maximum(begin, end)
 
 
-def _per_stripe(begin: np.ndarray, end: np.ndarray, component: Component) -> np.ndarray:
+def _per_stripe(begin: np.ndarray, end: np.ndarray, component: RecordedComponent) -> np.ndarray:
     """Returns the bytes on each stripe of the ranges [begin, end): whole rounds, and the part of the last round."""
     size, count = component.stripe_size, len(component.osts)
     first = np.arange(count)[:, None] * size

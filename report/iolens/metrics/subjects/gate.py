@@ -27,7 +27,7 @@ _LIMIT = re.compile(r"([a-z0-9_]+)\s*([<>])\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*%")
 
 
 @dataclass(frozen=True)
-class Limit:
+class GrowthLimit:
     """The limit of a number's growth (`is_above`), or else of its fall: `change` is 0.1 for +10 %."""
 
     text: str
@@ -37,14 +37,14 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LimitVerdict:
     """A limit, BROKEN, HELD or OPEN, and why.
 
     `base` and `new` are the typical values of both subjects in `unit`. `ratio` is new over base, with one end of a
     one-sided interval on either side; None if it cannot be computed.
     """
 
-    limit: Limit
+    limit: GrowthLimit
     outcome: str
     unit: str
     base: float
@@ -53,7 +53,7 @@ class Verdict:
     reason: str
 
 
-def limit_of(text: str) -> Limit:
+def limit_of(text: str) -> GrowthLimit:
     """Returns the limit in a text such as `run_time>+10%`. Raises UsageError if the text is not a limit."""
     found = _LIMIT.fullmatch(text.strip())
     if found is None:
@@ -61,7 +61,7 @@ def limit_of(text: str) -> Limit:
     name, sign, change = found.groups()
     if float(change) <= -100:
         raise UsageError(f"--fail {text}: nothing falls by 100 % or more")
-    return Limit(text.strip(), name, sign == ">", float(change) / 100)
+    return GrowthLimit(text.strip(), name, sign == ">", float(change) / 100)
 
 
 def names_of(subject: Subject) -> Mapping[str, Key]:
@@ -69,7 +69,9 @@ def names_of(subject: Subject) -> Mapping[str, Key]:
     return {_name(key): key for key in numbers(subject)}
 
 
-def judge(limits: Sequence[Limit], base: Subject, new: Subject, confidence: float = CONFIDENCE) -> list[Verdict]:
+def judge(
+    limits: Sequence[GrowthLimit], base: Subject, new: Subject, confidence: float = CONFIDENCE
+) -> list[LimitVerdict]:
     """Returns a verdict for each limit. By Bonferroni's correction, all verdicts together are right with the given
     confidence.
 
@@ -96,17 +98,19 @@ def _name(key: Key) -> str:
     return re.sub(r"[^a-z0-9]+", "_", text.lower().replace("i/o", "io").replace("mpi-io", "mpiio")).strip("_")
 
 
-def _verdict(limit: Limit, key: Key, groups: Sequence[Sequence[float]], risk: float) -> Verdict:
+def _verdict(limit: GrowthLimit, key: Key, groups: Sequence[Sequence[float]], risk: float) -> LimitVerdict:
     """Returns the verdict on the measurements of both subjects."""
     unit, before, now = key[2], typical(groups[0])[0], typical(groups[1])[0]
     ratio, reason = _ratio(groups[0], groups[1], unit, risk)
     if ratio is None or ratio.low is None or ratio.high is None:
-        return Verdict(limit, OPEN, unit, before, now, ratio, reason)
+        return LimitVerdict(limit, OPEN, unit, before, now, ratio, reason)
     most = 1.0 + limit.change
     beyond = ratio.low > most if limit.is_above else ratio.high < most
     within = ratio.high <= most if limit.is_above else ratio.low >= most
     outcome = BROKEN if beyond else HELD if within else OPEN
-    return Verdict(limit, outcome, unit, before, now, ratio, "" if outcome != OPEN else "more runs are needed to tell")
+    return LimitVerdict(
+        limit, outcome, unit, before, now, ratio, "" if outcome != OPEN else "more runs are needed to tell"
+    )
 
 
 def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) -> tuple[Ratio | None, str]:

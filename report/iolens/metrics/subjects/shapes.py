@@ -96,7 +96,7 @@ def sizes(subjects: Subjects) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Activity:
+class SubjectActivity:
     """Bytes over time of one subject: `rates` (rows of ranks from 0 on, bins) in bytes per second of one rank, the
     `width` of a bin in seconds, and the number of ranks.
     """
@@ -109,9 +109,9 @@ class Activity:
 
 
 @once_per_job
-def activities(subjects: Subjects, rows: int = 48, columns: int = 120) -> tuple[str, list[Activity]]:
-    """Returns the layer for which most subjects have a heatmap, and the `Activity` of each subject, from its first log
-    with a heatmap.
+def activities(subjects: Subjects, rows: int = 48, columns: int = 120) -> tuple[str, list[SubjectActivity]]:
+    """Returns the layer for which most subjects have a heatmap, and the `SubjectActivity` of each subject, from its
+    first log with a heatmap.
 
     Reads and writes are added. Empty without heatmaps.
     """
@@ -127,6 +127,6 @@ def activities(subjects: Subjects, rows: int = 48, columns: int = 120) -> tuple[
                 written, read, width = grids
                 together = max(1, -(-job.nprocs // rows))
                 rates = (written + read) / width / together if width > 0 else written + read
-                found.append(Activity(letter, subject.label, rates, width, job.nprocs))
+                found.append(SubjectActivity(letter, subject.label, rates, width, job.nprocs))
                 break
     return layer, found

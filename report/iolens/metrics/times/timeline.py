@@ -50,7 +50,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Calls:
+class TimelineCalls:
     """Single calls in order of their start, arrays of one length: kind (of KINDS), file (number), rank, offset (-1:
     unknown), length, start, end.
     """
@@ -91,7 +91,7 @@ class Timeline:
     file_count: int = 0
     traced: int = 0
     made: int = 0
-    single: Calls | None = None
+    single: TimelineCalls | None = None
 
 
 @once_per_job
@@ -230,7 +230,7 @@ def _used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], e
     return used
 
 
-def _longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
+def _longest(frame: pd.DataFrame, file: np.ndarray) -> TimelineCalls:
     """Returns the calls that took longest, in order of their start."""
     start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
     kept = np.zeros(0, dtype=np.int64)
@@ -243,7 +243,7 @@ def _longest(frame: pd.DataFrame, file: np.ndarray) -> Calls:
     rank, offset, length, begin, stop = (
         found[name].to_numpy() for name in ("rank", "offset", "length", "start", "end")
     )
-    return Calls(
+    return TimelineCalls(
         (found["op"] == "read").to_numpy().astype(np.int64), file[kept], rank.clip(min=0), offset, length, begin, stop
     )
 

@@ -39,7 +39,7 @@ _SHORT = 0.2
 
 
 @dataclass(frozen=True)
-class Places:
+class AccessedPlaces:
     """The places in one file at which bytes moved, over time: arrays (rows of offsets, columns of time) of bool."""
 
     path: str
@@ -94,7 +94,7 @@ def threads(job: Job) -> pd.DataFrame | None:
 
 
 @once_per_job
-def transfer_places(job: Job, module: str, rows: int = 64, columns: int = 200) -> Places | None:
+def transfer_places(job: Job, module: str, rows: int = 64, columns: int = 200) -> AccessedPlaces | None:
     """Returns the traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None if none was traced.
 
     A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns
@@ -126,7 +126,7 @@ def transfer_places(job: Job, module: str, rows: int = 64, columns: int = 200) -
     calls = int(known.sum())
     made = calls_made(job, TRACES[module], calls, busiest)
     path, written, read = paths(job, [busiest])[0], covered(corners["write"]), covered(corners["read"])
-    return Places(path, written, read, end, begin, seconds, calls, made)
+    return AccessedPlaces(path, written, read, end, begin, seconds, calls, made)
 
 
 def _in_pieces(frame: pd.DataFrame, mask: pd.Series[bool]) -> Iterator[pd.DataFrame]:

@@ -38,7 +38,7 @@ _FREE = {LOCK: LOCKS_FREE, FAULT: FAULTS_FREE}
 """Questions that leave out all times of one kind."""
 
 
-class Change(NamedTuple):
+class WhatIfQuestion(NamedTuple):
     """A question, with the rank (-1: all) and the record id of the file (0: all) that it concerns."""
 
     question: str
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
     have waited for something that the events do not record. run_time and saved are NaN if only a bound is known.
     """
 
-    change: Change
+    change: WhatIfQuestion
     run_time: float
     saved: float
     least: float
@@ -75,7 +75,7 @@ class _Asked(NamedTuple):
     larger. is_bound: no replay tells the saving, and `high` bounds it.
     """
 
-    change: Change
+    change: WhatIfQuestion
     gap: np.ndarray
     cost: np.ndarray
     high: tuple[np.ndarray, np.ndarray] | None = None
@@ -90,7 +90,7 @@ def what_if(
     base = run_time(program, graph, graph.gap, graph.cost)
     error = abs(base - program.run_time)
     is_dark = dark.seconds > max(error, _NO_MATTER * program.run_time)
-    found = [Answer(Change(NO_CHANGE), base, 0.0, 0.0, error)]
+    found = [Answer(WhatIfQuestion(NO_CHANGE), base, 0.0, 0.0, error)]
     for asked in _changes(program, joins, graph, dark.threads_do_io, beside or Beside()):
         time = lowest = run_time(program, graph, asked.gap, asked.cost)
         if dark.seconds > 0 or asked.high is not None:
@@ -116,20 +116,22 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)
     if work.seconds > 0 or threads_do_io:
         for question, left in FASTER.items():
-            yield _Asked(Change(question), graph.gap, work.cost(*everywhere, left))
+            yield _Asked(WhatIfQuestion(question), graph.gap, work.cost(*everywhere, left))
         for rank in work.ranks():
             rows = program.rank == rank, program.rank[program.inner_call] == rank
-            yield _Asked(Change("I/O of this rank free", rank=rank), graph.gap, work.cost(*rows, 0.0))
+            yield _Asked(WhatIfQuestion("I/O of this rank free", rank=rank), graph.gap, work.cost(*rows, 0.0))
         for file in work.files():
-            yield _Asked(Change("I/O on this file free", file=file), *work.on_files([file]), work.on_files([file, 0]))
+            yield _Asked(
+                WhatIfQuestion("I/O on this file free", file=file), *work.on_files([file]), work.on_files([file, 0])
+            )
         yield from _by_target(work, beside.targets)
     for kind, question in _FREE.items():
         if (program.kind == kind).any():
-            yield _Asked(Change(question), graph.gap, np.where(program.kind == kind, 0.0, graph.cost))
+            yield _Asked(WhatIfQuestion(question), graph.gap, np.where(program.kind == kind, 0.0, graph.cost))
     if program.ranks > 1:
         yield from _collective(program, graph)
-        yield _Asked(Change("messages free"), graph.gap, work.without_messages())
-        yield _Asked(Change(BALANCED), _balanced(program, graph), graph.cost)
+        yield _Asked(WhatIfQuestion("messages free"), graph.gap, work.without_messages())
+        yield _Asked(WhatIfQuestion(BALANCED), _balanced(program, graph), graph.cost)
     if beside.without_core is not None or (program.kind == CORE).any():
         nothing = np.zeros(program.ranks)
         yield _own_cores(program, graph, *(beside.without_core or (nothing, nothing)))
@@ -146,7 +148,7 @@ def _by_target(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterat
     for target in sorted(spent, key=lambda one: -spent[one])[: _MOST_TARGETS if len(spent) > 1 else 0]:
         alone = [file for file, on in targets.items() if on == {target}]
         some = [file for file, on in targets.items() if target in on]
-        yield _Asked(Change(f"I/O on target {target} free"), *work.on_files(alone), work.on_files([*some, 0]))
+        yield _Asked(WhatIfQuestion(f"I/O on target {target} free"), *work.on_files(alone), work.on_files([*some, 0]))
 
 
 def _collective(program: Program, graph: Graph) -> Iterator[_Asked]:
@@ -154,7 +156,7 @@ def _collective(program: Program, graph: Graph) -> Iterator[_Asked]:
     single = np.array([bool(_INDEPENDENT.match(name)) for name in program.functions] or [False])[program.function]
     if single.any():
         high = graph.gap, np.where(single, 0.0, graph.cost)
-        yield _Asked(Change("independent MPI-IO made collective"), graph.gap, graph.cost, high, is_bound=True)
+        yield _Asked(WhatIfQuestion("independent MPI-IO made collective"), graph.gap, graph.cost, high, is_bound=True)
 
 
 def _own_cores(program: Program, graph: Graph, outside: np.ndarray, whole: np.ndarray) -> _Asked:
@@ -173,7 +175,7 @@ def _own_cores(program: Program, graph: Graph, outside: np.ndarray, whole: np.nd
 
     least, most = left(graph.gap, outside), left(graph.gap + cost, whole)
     high = np.minimum(graph.gap * least, graph.gap * most), cost * most
-    return _Asked(Change(OWN_CORES), graph.gap * least, cost, high)
+    return _Asked(WhatIfQuestion(OWN_CORES), graph.gap * least, cost, high)
 
 
 def _balanced(program: Program, graph: Graph) -> np.ndarray:

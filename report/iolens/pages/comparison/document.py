@@ -47,7 +47,7 @@ from iolens.pages.exhibits.sweep.comparison import (
 )
 from iolens.pages.exhibits.sweep.scaling import SCALING
 from iolens.pages.exhibits.sweep.what_if import WHAT_IF
-from iolens.pages.layout import Layout, laid_out
+from iolens.pages.layout import PageLayout, laid_out
 
 
 def write_comparison(
@@ -146,13 +146,13 @@ def _all_runs(comparison: Comparison) -> list[Block]:
     return [] if table is None else [Text(table.note, "note"), replace(table, title="", note="")]
 
 
-_PAGES: tuple[Layout[Comparison], ...] = (
-    Layout(BARS.title, [BARS.figures, _model_bound], joined=False),
-    Layout("What each setting does", [EFFECTS.figures, _together, INTERACTION.figures, EFFECTS.tables]),
-    Layout("Scaling", [SCALING.figures, SCALING.tables]),
-    Layout("Every setting", [POINTS.figures, POINTS.tables]),
-    Layout("What each build computed", [ANSWERS.tables]),
+_PAGES: tuple[PageLayout[Comparison], ...] = (
+    PageLayout(BARS.title, [BARS.figures, _model_bound], joined=False),
+    PageLayout("What each setting does", [EFFECTS.figures, _together, INTERACTION.figures, EFFECTS.tables]),
+    PageLayout("Scaling", [SCALING.figures, SCALING.tables]),
+    PageLayout("Every setting", [POINTS.figures, POINTS.tables]),
+    PageLayout("What each build computed", [ANSWERS.tables]),
 )
 """The pages of a comparison whose settings can be compared."""
 
-_LAST_PAGE: Layout[Comparison] = Layout(RUNS.title, [_all_runs], joined=False)
+_LAST_PAGE: PageLayout[Comparison] = PageLayout(RUNS.title, [_all_runs], joined=False)

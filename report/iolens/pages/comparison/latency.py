@@ -30,7 +30,7 @@ from iolens.pages.exhibits.sweep.latency import (
     OVERALL,
     Latencies,
 )
-from iolens.pages.layout import Layout, laid_out
+from iolens.pages.layout import PageLayout, laid_out
 from iolens.pages.words import plural
 
 
@@ -68,16 +68,16 @@ def latency_pages(found: Latencies, notes: list[str]) -> list[Page]:
     return [Page("The answer", answer), *laid_out(_SIZE_PAGES if by_size else _OPERATION_PAGES, found)]
 
 
-_SIZE_PAGES: tuple[Layout[Latencies], ...] = (
-    Layout("Improvement over message size", [IMPROVEMENT.figures]),
-    Layout("Latency over message size", [LATENCIES.figures]),
-    Layout("Every size", [LATENCIES.tables]),
+_SIZE_PAGES: tuple[PageLayout[Latencies], ...] = (
+    PageLayout("Improvement over message size", [IMPROVEMENT.figures]),
+    PageLayout("Latency over message size", [LATENCIES.figures]),
+    PageLayout("Every size", [LATENCIES.tables]),
 )
 
-_OPERATION_PAGES: tuple[Layout[Latencies], ...] = (
-    Layout("Improvement of each operation", [IMPROVEMENT.figures]),
-    Layout("Latency", [LATENCIES.figures]),
-    Layout("Every operation", [LATENCIES.tables]),
+_OPERATION_PAGES: tuple[PageLayout[Latencies], ...] = (
+    PageLayout("Improvement of each operation", [IMPROVEMENT.figures]),
+    PageLayout("Latency", [LATENCIES.figures]),
+    PageLayout("Every operation", [LATENCIES.tables]),
 )
 """The pages for operations without sizes."""
 

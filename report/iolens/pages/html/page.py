@@ -14,7 +14,7 @@ from pathlib import Path
 
 from iolens.pages.blocks import FigureBlock, Page
 from iolens.pages.html.parts import elements
-from iolens.pages.html.places import Places, flat_blocks
+from iolens.pages.html.places import ElementNames, flat_blocks
 from iolens.pages.html.timelines import is_installed, library, notice
 
 FOLDER = Path(__file__).parent
@@ -31,7 +31,7 @@ def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[
         isinstance(block, FigureBlock) and block.timelines for page in pages for block in flat_blocks(page.blocks)
     )
     style, script = _style_and_script(has_timelines and is_installed())
-    places = Places(pages)
+    places = ElementNames(pages)
     keys = [places.name(page.title) for page in pages]
     contents = "".join(
         f'<li><a href="#{key}">{escape(page.title)}</a></li>' for key, page in zip(keys, pages, strict=True)
@@ -95,7 +95,7 @@ def _marks(labels: Sequence[str]) -> str:
     return f'<p class="labels">{said}</p>' if said else ""
 
 
-def _section(page: Page, key: str, places: Places) -> str:
+def _section(page: Page, key: str, places: ElementNames) -> str:
     """Returns one page as HTML."""
     own = f"<p>{escape(page.subtitle)}</p>" if page.subtitle else ""
     return f"""\

@@ -9,7 +9,7 @@ from html import escape
 
 from iolens.metrics.files.users import EVERY_RANK
 from iolens.pages.blocks import About, Block, Cells, FigureBlock, Ranks, Row, Table, Text, described
-from iolens.pages.html.places import Places
+from iolens.pages.html.places import ElementNames
 from iolens.pages.html.svg import svg
 from iolens.pages.html.timelines import data_of
 from iolens.pages.text.cells import NUMBER
@@ -27,12 +27,12 @@ _MOST_ROWS = 1000
 """Maximum number of rows of a table in a page; a longer table is exported as a whole."""
 
 
-def elements(blocks: Iterable[Block], places: Places) -> str:
+def elements(blocks: Iterable[Block], places: ElementNames) -> str:
     """Returns the blocks, from top to bottom."""
     return "\n".join(_element(block, places) for block in blocks)
 
 
-def _element(block: Block, places: Places) -> str:
+def _element(block: Block, places: ElementNames) -> str:
     """Returns one block as HTML."""
     if isinstance(block, Text):
         return _text(block, places)
@@ -43,7 +43,7 @@ def _element(block: Block, places: Places) -> str:
     return _row(block, places)
 
 
-def _text(block: Text, places: Places) -> str:
+def _text(block: Text, places: ElementNames) -> str:
     """Returns a paragraph, a heading, or text to paste."""
     if not block.text:
         return ""
@@ -61,7 +61,7 @@ def _prose(words: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
-def _finding(block: Text, places: Places) -> str:
+def _finding(block: Text, places: ElementNames) -> str:
     """Returns a finding with links to the numbers that it is about, if the page has them."""
     head = f'<h3 class="finding" id="{places.next_finding()}">{escape(block.text)}</h3>'
     links = [
@@ -72,7 +72,7 @@ def _finding(block: Text, places: Places) -> str:
     return head + (f'<p class="see">Numbers: {", ".join(links)}</p>' if links else "")
 
 
-def _figure(block: FigureBlock, places: Places) -> str:
+def _figure(block: FigureBlock, places: ElementNames) -> str:
     """Returns a figure between its title and its caption."""
     key = places.of(block.about, block.title or "figure")
     title = block.title or (block.about.title if block.about else "figure")
@@ -105,7 +105,7 @@ def _facts(block: Table) -> str:
     return f"<dl>{pairs}</dl>" if pairs else ""
 
 
-def _table(block: Table, places: Places) -> str:
+def _table(block: Table, places: ElementNames) -> str:
     """Returns a table with its title and note; script.js makes it sortable and, if it is long, searchable."""
     title = block.title or (block.about.title if block.about else "table")
     key = places.of(block.about, title)
@@ -183,12 +183,12 @@ def cells(kind: str, words: Sequence[str], flush: Sequence[bool], look: str = ""
     return f"<tr{f' class={look}' if look else ''}{behind}>{''.join(each)}</tr>"
 
 
-def _row(block: Row, places: Places) -> str:
+def _row(block: Row, places: ElementNames) -> str:
     """Returns blocks side by side if there is room for them."""
     return f'<div class="row">{"".join(f"<div>{_element(one, places)}</div>" for one in block.blocks)}</div>'
 
 
-def _head_of(title: str, about: About | None, key: str, places: Places) -> str:
+def _head_of(title: str, about: About | None, key: str, places: ElementNames) -> str:
     """Returns a heading. The first part of an exhibit also gets links to the advice about its numbers above the
     heading, and the definition below it.
     """

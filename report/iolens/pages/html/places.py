@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"^\d+\. ")
 """Number in front of a finding of the advice; on the first page the same finding has none."""
 
 
-class Places:
+class ElementNames:
     """Names of the elements of a page, each used once; `titles` are those of the exhibits in it, by their names."""
 
     def __init__(self, pages: Sequence[Page]) -> None:

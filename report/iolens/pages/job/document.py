@@ -47,7 +47,7 @@ from iolens.pages.job.advice import all_findings, first_action, judgement
 from iolens.pages.job.processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import fact_columns, labels, subtitle, title, verdicts
-from iolens.pages.layout import Layout, abreast, laid_out
+from iolens.pages.layout import PageLayout, abreast, laid_out
 from iolens.pages.text.cells import middle
 
 _LEAST = 0.995
@@ -109,23 +109,23 @@ def about_log(job: Job) -> list[Block]:
     return [Row(found)] if len(small) == len(found) == 2 and not remarks else found
 
 
-PAGES: tuple[Layout[Job], ...] = (
-    Layout(
+PAGES: tuple[PageLayout[Job], ...] = (
+    PageLayout(
         "Job summary",
         [judgement, first_action, time_bar, gauge_pairs, _summary],
         alone=True,
     ),
-    Layout("Advice", [all_findings]),
+    PageLayout("Advice", [all_findings]),
     TIME_PAGE,
-    Layout(
+    PageLayout(
         "Why it took so long",
         [WHAT_IF.tables, CRITICAL_PATH.figures, WAITS_BY_CAUSE.tables, WAIT_STATES.tables, CRITICAL_PATH.tables],
     ),
-    Layout(
+    PageLayout(
         "Where the time went",
         [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)],
     ),
-    Layout(
+    PageLayout(
         "How it was accessed",
         [
             abreast(ACCESS_SIZES.figures),
@@ -133,7 +133,7 @@ PAGES: tuple[Layout[Job], ...] = (
             ALIGNMENT.tables,
         ],
     ),
-    Layout(
+    PageLayout(
         "Files and file systems",
         [
             FILE_COUNTS.tables,
@@ -150,7 +150,7 @@ PAGES: tuple[Layout[Job], ...] = (
             GPU_STORAGE.tables,
         ],
     ),
-    Layout(
+    PageLayout(
         "When",
         [
             activity_maps,
@@ -161,7 +161,7 @@ PAGES: tuple[Layout[Job], ...] = (
             AVERAGE_IO.tables,
         ],
     ),
-    Layout(
+    PageLayout(
         "Ranks and shared files",
         [
             rank_balance,
@@ -170,7 +170,7 @@ PAGES: tuple[Layout[Job], ...] = (
             SHARED_FILES.tables,
         ],
     ),
-    Layout(
+    PageLayout(
         "Striping and MPI-IO",
         [
             LAYOUTS.tables,
@@ -189,6 +189,6 @@ PAGES: tuple[Layout[Job], ...] = (
         ],
     ),
     *PROCESSOR_PAGES,
-    Layout("About this log", [unknown_words, CLOCKS.tables, about_log]),
+    PageLayout("About this log", [unknown_words, CLOCKS.tables, about_log]),
 )
 """The pages from top to bottom."""

@@ -20,7 +20,7 @@ from iolens.pages.exhibits.processor.rank_order import RANK_ORDERS
 from iolens.pages.exhibits.processor.samples import HOT_LINES, PROFILE, REGIONS, SAMPLING
 from iolens.pages.exhibits.processor.time import EFFICIENCIES, PROFILE_TIME, STEPS, THREAD_BALANCE, TIME_PARTS
 from iolens.pages.exhibits.processor.traced import TRACED, TRACING_COST
-from iolens.pages.layout import Layout, abreast
+from iolens.pages.layout import PageLayout, abreast
 
 
 def _several_nodes(job: Job) -> list[Block]:
@@ -38,7 +38,7 @@ def _profile(job: Job) -> list[Block]:
     return PROFILE.tables(job)
 
 
-TIME_PAGE: Layout[Job] = Layout(
+TIME_PAGE: PageLayout[Job] = PageLayout(
     "Computing, MPI and I/O",
     [
         TIME_PARTS.figures,
@@ -49,8 +49,8 @@ TIME_PAGE: Layout[Job] = Layout(
     ],
 )
 
-PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
-    Layout(
+PROCESSOR_PAGES: tuple[PageLayout[Job], ...] = (
+    PageLayout(
         "Where the processors were",
         [
             PROFILE.figures,
@@ -64,7 +64,7 @@ PROCESSOR_PAGES: tuple[Layout[Job], ...] = (
             SAMPLING.tables,
         ],
     ),
-    Layout(
+    PageLayout(
         "MPI",
         [
             MPI_CALLS.tables,

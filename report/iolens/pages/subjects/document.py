@@ -17,7 +17,7 @@ from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.subjects.figures import BARS, RATIOS, SIZES, TIMES, activity_figure
 from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, SUBJECT_EXHIBITS, WHO, grouped_tables
 from iolens.pages.exhibits.sweep.scaling import SUBJECT_SCALING
-from iolens.pages.layout import Layout, laid_out
+from iolens.pages.layout import PageLayout, laid_out
 from iolens.pages.subjects.words import doubts, headline, notes
 
 
@@ -52,14 +52,14 @@ def _lead(subjects: Subjects) -> Sequence[Block]:
     return [*said, Text(first, "lead"), *map(Text, others), *(Text(text, "small") for text in notes(subjects))]
 
 
-_PAGES: tuple[Layout[Subjects], ...] = (
-    Layout("What differs", [_lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
-    Layout("How they were made", [FACTS.tables]),
-    Layout("Rates, and what bounds them", [BARS.figures]),
-    Layout("I/O time by operation", [TIMES.figures]),
-    Layout("Scaling", [SUBJECT_SCALING.figures, SUBJECT_SCALING.tables]),
-    Layout("Bytes over time", [activity_figure]),
-    Layout("Access sizes", [SIZES.figures]),
-    Layout("Files", [FILES.tables]),
-    Layout("Every number", [partial(grouped_tables, whole=False)], joined=False),
+_PAGES: tuple[PageLayout[Subjects], ...] = (
+    PageLayout("What differs", [_lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
+    PageLayout("How they were made", [FACTS.tables]),
+    PageLayout("Rates, and what bounds them", [BARS.figures]),
+    PageLayout("I/O time by operation", [TIMES.figures]),
+    PageLayout("Scaling", [SUBJECT_SCALING.figures, SUBJECT_SCALING.tables]),
+    PageLayout("Bytes over time", [activity_figure]),
+    PageLayout("Access sizes", [SIZES.figures]),
+    PageLayout("Files", [FILES.tables]),
+    PageLayout("Every number", [partial(grouped_tables, whole=False)], joined=False),
 )

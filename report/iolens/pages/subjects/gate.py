@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from iolens.metrics.subjects.gate import BROKEN, OPEN, Verdict
+from iolens.metrics.subjects.gate import BROKEN, OPEN, LimitVerdict
 from iolens.pages import words
 from iolens.pages.blocks import Table
 from iolens.pages.subjects.words import value_text
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> Table:
+def verdict_table(verdicts: Sequence[LimitVerdict]) -> Table:
     """Returns a row per limit."""
     rows = [
         [one.limit.text, value_text(one.base, one.unit), value_text(one.new, one.unit), _change(one), _outcome(one)]
@@ -20,7 +20,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> Table:
     return Table("Limits", ["limit", "before", "now", "change", "verdict"], rows)
 
 
-def summary(verdicts: Sequence[Verdict]) -> str:
+def summary(verdicts: Sequence[LimitVerdict]) -> str:
     """Returns one line on all verdicts: the broken limits, and the number of open ones."""
     broken = [one for one in verdicts if one.outcome == BROKEN]
     still_open = sum(one.outcome == OPEN for one in verdicts)
@@ -31,7 +31,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return "; ".join(told)
 
 
-def junit(verdicts: Sequence[Verdict]) -> str:
+def junit(verdicts: Sequence[LimitVerdict]) -> str:
     """Returns the verdicts in the XML of JUnit: a broken limit is a failure, an open limit is skipped."""
     numbers = {"tests": len(verdicts), "errors": 0}
     for name, kind in (("failures", BROKEN), ("skipped", OPEN)):
@@ -48,7 +48,7 @@ def junit(verdicts: Sequence[Verdict]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
 
 
-def _change(one: Verdict) -> str:
+def _change(one: LimitVerdict) -> str:
     """Returns the change of a number, with its interval."""
     if one.ratio is None:
         return words.NONE
@@ -62,6 +62,6 @@ def _percent(ratio: float) -> str:
     return "∞" if ratio == float("inf") else f"{100 * (ratio - 1):+.1f}"
 
 
-def _outcome(one: Verdict) -> str:
+def _outcome(one: LimitVerdict) -> str:
     """Returns the verdict in words, with its reason."""
     return f"{one.outcome}: {one.reason}" if one.reason else one.outcome

@@ -7,7 +7,7 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.capacity import filled_stripes, fitting_unit
 from iolens.advise.limits import Limits
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.striping import striped_files
 from iolens.metrics.files.use import most_first
@@ -42,7 +42,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"({say.size(whole)}, {say.rate(whole, spent)})."
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
-    layout = Layout(more, unit, tuple(ids.tolist()))
+    layout = ProposedStripes(more, unit, tuple(ids.tolist()))
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.striping import reached_stripes, striped_files
@@ -49,7 +49,7 @@ def _too_large(job: Job, files: Records) -> Seen:
     )
     share = float((np.ceil(files["size"] / files["stripe_size"]) / files["stripes"]).min())
     bound = f"It assumes the same transfers to {count} targets instead of {used}: 1 − {used}/{count} of their time."
-    layout = Layout(count, unit, tuple(files["id"].tolist()))
+    layout = ProposedStripes(count, unit, tuple(files["id"].tolist()))
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 
 
@@ -68,7 +68,7 @@ def _too_small(job: Job, files: Records) -> Seen:
         f"{say.and_others(len(files) - 1)}; they took {say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes that these transfers take no time on the slowest rank."
-    return Seen(evidence, spent, bound, "{layout}", layout=Layout(count, unit, tuple(files["id"].tolist())))
+    return Seen(evidence, spent, bound, "{layout}", layout=ProposedStripes(count, unit, tuple(files["id"].tolist())))
 
 
 RULE = Rule(

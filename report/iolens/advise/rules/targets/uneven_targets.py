@@ -5,7 +5,7 @@ from __future__ import annotations
 from iolens.advise import say
 from iolens.advise.capacity import filled_stripes
 from iolens.advise.limits import Limits
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.targets import narrow_stripes
 from iolens.log import Job
 from iolens.metrics.files.ost import moved_by_target
@@ -38,7 +38,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return Seen(evidence, spent * (1 - mean / most), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
 
 
-def _even_layout(job: Job, targets: int, limits: Limits) -> Layout | None:
+def _even_layout(job: Job, targets: int, limits: Limits) -> ProposedStripes | None:
     """Returns a layout of the largest file over the targets in use, as far as its bytes reach; None without a file."""
     table = striped_files(job)
     if table is None or not len(table):
@@ -47,7 +47,7 @@ def _even_layout(job: Job, targets: int, limits: Limits) -> Layout | None:
     size, unit = float(table["size"][first]), max(1 << 20, int(table["stripe_size"][first]))
     fed = max(1, int(filled_stripes(table["size"], limits)[first]))
     count = min(targets, fed, reached_stripes(targets, unit, size))
-    return Layout(count, unit, tuple(table["id"][table["size"] > (count - 1) * unit].tolist()))
+    return ProposedStripes(count, unit, tuple(table["id"][table["size"] > (count - 1) * unit].tolist()))
 
 
 def _both(job: Job) -> bool:

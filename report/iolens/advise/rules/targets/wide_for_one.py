@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.striping import striped_files
 from iolens.metrics.files.use import most_first
@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"stat took {say.seconds(spent)} on the slowest rank."
     )
     bound = f"It assumes that one target is asked instead of {stripes}: 1 − 1/{stripes} of the metadata time."
-    layout = Layout(1, None, tuple(ids.tolist()))
+    layout = ProposedStripes(1, None, tuple(ids.tolist()))
     return Seen(evidence, spent * (1 - 1 / stripes), bound, "{layout}", layout=layout)
 
 

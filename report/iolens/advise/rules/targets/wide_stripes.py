@@ -6,7 +6,7 @@ import numpy as np
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.striping import striped_files
 from iolens.metrics.job.share import slowest_seconds
@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(spent)} on the slowest rank."
     )
     bound = "It assumes that metadata calls on these files take no time on the slowest rank."
-    return Seen(evidence, spent, bound, "{layout}", layout=Layout(1, None, tuple(ids.tolist())))
+    return Seen(evidence, spent, bound, "{layout}", layout=ProposedStripes(1, None, tuple(ids.tolist())))
 
 
 RULE = Rule(

@@ -13,7 +13,7 @@ from pathlib import Path
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries
 from iolens.lab.recovery.places import default_folders
-from iolens.lab.run.command_line import Command, take_apart, with_environment
+from iolens.lab.run.command_line import CommandLine, take_apart, with_environment
 from iolens.lab.run.containers.container_inside import (
     LIBRARIES,
     SCRIPT,
@@ -42,9 +42,9 @@ _LOGS, _SPOOL = "/iolens/logs", "/iolens/spool"
 class Contained:
     """A command that starts a container: once (`outer.launcher` is None), or once for each rank."""
 
-    outer: Command
+    outer: CommandLine
     started: Started
-    inner: Command | None
+    inner: CommandLine | None
 
     @property
     def program(self) -> str:

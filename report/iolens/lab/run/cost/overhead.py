@@ -16,7 +16,7 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.installation import find_program
 from iolens.lab.run.command_line import take_apart, with_environment
-from iolens.lab.run.cost.selfbench import Cost, Measured, surroundings
+from iolens.lab.run.cost.selfbench import CallCost, LibraryCosts, surroundings
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import chain, preload_value
 from iolens.lazy import pd
@@ -50,7 +50,7 @@ _COLD = ", cold caches"
 
 
 @dataclass(frozen=True)
-class Part:
+class CostPart:
     """Seconds that one part of recording took on one rank, with an interval; `count` is the number of
     recorded items.
     """
@@ -74,9 +74,9 @@ def _busiest(job: Job, module: str, counter: str) -> int:
     return int(own.max() if len(own) else 0) - (-int(counts[merged].sum()) // max(job.nprocs, 1))
 
 
-def _call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
+def _call_costs(measured: LibraryCosts) -> dict[str, tuple[float, float]]:
     """Returns the seconds per kind of call, low and high: with warm caches and with cold caches, at least 0."""
-    costs: dict[str, Cost] = {cost.call: cost for cost in measured.calls}
+    costs: dict[str, CallCost] = {cost.call: cost for cost in measured.calls}
     bounds = {}
     for kind in ("pwrite", "pread", "fwrite", _OPEN):
         cold = costs.get(kind + _COLD, costs["pwrite" + _COLD])
@@ -85,7 +85,7 @@ def _call_costs(measured: Measured) -> dict[str, tuple[float, float]]:
     return bounds
 
 
-def _call_parts(job: Job, measured: Measured) -> list[Part]:
+def _call_parts(job: Job, measured: LibraryCosts) -> list[CostPart]:
     """Returns the cost of the calls of the busiest rank, by module."""
     costs, parts = _call_costs(measured), []
     for module, counters in CHARGED.items():
@@ -93,7 +93,7 @@ def _call_parts(job: Job, measured: Measured) -> list[Part]:
         count = sum(number for number, _ in charged)
         if count:
             low, high = (sum(number * cost[side] for number, cost in charged) for side in (0, 1))
-            parts.append(Part(f"{module} calls", count, low, high))
+            parts.append(CostPart(f"{module} calls", count, low, high))
     return parts
 
 
@@ -128,7 +128,7 @@ def _small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str
     )
 
 
-def _job_part(ranks: int, folder: Path, pairs: int) -> Part:
+def _job_part(ranks: int, folder: Path, pairs: int) -> CostPart:
     """Returns the cost of the start and the end of a job: the difference in wall time of a job that does almost
     nothing, measured in pairs.
     """
@@ -139,10 +139,10 @@ def _job_part(ranks: int, folder: Path, pairs: int) -> Part:
         taken = {id(command): seconds_of(command, environment) for command in order}
         differences.append(taken[id(recorded)] - taken[id(plain)])
     low, high, _ = median_interval(differences)
-    return Part(f"start and end of a job of {ranks} rank{'s' * (ranks > 1)}", 1, max(low, 0.0), max(high, 0.0))
+    return CostPart(f"start and end of a job of {ranks} rank{'s' * (ranks > 1)}", 1, max(low, 0.0), max(high, 0.0))
 
 
-def _files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Part:
+def _files_part(job: Job, measured: LibraryCosts, plain: LibraryCosts, files: int) -> CostPart:
     """Returns the time that the files of the busiest rank add to the end of a job."""
     frame = job.frames.get("POSIX")
     ranks = [] if frame is None else [int(rank) for rank in frame["rank"]]
@@ -150,9 +150,11 @@ def _files_part(job: Job, measured: Measured, plain: Measured, files: int) -> Pa
     count = sum(rank < 0 for rank in ranks) + max(own.values(), default=0)
     without = statistics.median(one.ending for one in plain.large)
     each = [max(one.ending - without, 0.0) / files for one in measured.large]
-    return Part("files at the end", count, count * min(each), count * max(each))
+    return CostPart("files at the end", count, count * min(each), count * max(each))
 
 
-def overhead_bound(job: Job, plain: Measured, measured: Measured, files: int, folder: Path, pairs: int) -> list[Part]:
+def overhead_bound(
+    job: Job, plain: LibraryCosts, measured: LibraryCosts, files: int, folder: Path, pairs: int
+) -> list[CostPart]:
     """Returns all parts for the rank that made most calls; the processes of `measured` wrote `files` files."""
     return [*_call_parts(job, measured), _files_part(job, measured, plain, files), _job_part(job.nprocs, folder, pairs)]

@@ -18,7 +18,7 @@ MOST_PAIRS = 10000
 
 
 @dataclass(frozen=True)
-class Cost:
+class CallCost:
     """Nanoseconds of one kind of call: in the C library alone, and the time that the profiler adds, with a 95 %
     interval.
     """
@@ -31,7 +31,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Process:
+class ProcessCost:
     """The cost of one process: processor seconds in total and from the end of `main` on; bytes of memory at the end of
     `main`.
     """
@@ -42,16 +42,16 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Measured:
+class LibraryCosts:
     """The costs of one library: per call; ns per pwrite of two threads that each have a file; and of processes that
     write one file, and many files.
     """
 
     name: str
-    calls: tuple[Cost, ...]
+    calls: tuple[CallCost, ...]
     threads: float
-    small: tuple[Process, ...]
-    large: tuple[Process, ...]
+    small: tuple[ProcessCost, ...]
+    large: tuple[ProcessCost, ...]
 
 
 def variants(folder: Path, files: int) -> dict[str, dict[str, str]]:
@@ -96,22 +96,22 @@ def start(name: str, extra: Mapping[str, str], folder: Path, *words: object) -> 
     return printed, used.ru_utime + used.ru_stime
 
 
-def _write_files(name: str, extra: Mapping[str, str], folder: Path, files: int) -> Process:
+def _write_files(name: str, extra: Mapping[str, str], folder: Path, files: int) -> ProcessCost:
     """Returns the cost of a process that writes this number of files."""
     printed, seconds = start(name, extra, folder, "files", folder, files)
     until_end, peak = printed.split()
-    return Process(seconds, seconds - float(until_end), 1024.0 * int(peak))
+    return ProcessCost(seconds, seconds - float(until_end), 1024.0 * int(peak))
 
 
-def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs: int, rounds: int) -> Measured:
+def measure(name: str, extra: Mapping[str, str], folder: Path, files: int, pairs: int, rounds: int) -> LibraryCosts:
     """Runs the benchmarks in one environment; its log and files go to `folder`."""
     printed, _ = start(name, extra, folder, "calls", folder / "file", pairs)
     rows = [line.split("\t") for line in printed.splitlines()]
-    calls = tuple(Cost(row[0], *map(float, row[1:])) for row in rows)
+    calls = tuple(CallCost(row[0], *map(float, row[1:])) for row in rows)
     threads = float(start(name, extra, folder, "threads", folder / "file", THREADS)[0])
     small = tuple(_write_files(name, extra, folder, 1) for _ in range(rounds))
     large = tuple(_write_files(name, extra, folder, files) for _ in range(3))
-    return Measured(name, calls, threads, small, large)
+    return LibraryCosts(name, calls, threads, small, large)
 
 
 def typical_cost(values: Iterable[float]) -> float:

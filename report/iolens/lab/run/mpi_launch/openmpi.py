@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 Need = Literal["as root", "no single copy", "oversubscribed", "yielding", "unbound", "one node"]
 
 
-class Settings(NamedTuple):
+class MpiVariables(NamedTuple):
     """Variables that meet one need: for Open MPI up to version 4, and for Open MPI from version 5 on, whose launcher is
     PRRTE's.
     """
@@ -28,17 +28,17 @@ _ALLOW_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 _PRRTE_ALLOW_ROOT = {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 _YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
-_SETTINGS: Mapping[Need, Settings] = {
-    "as root": Settings(_ALLOW_ROOT, {**_ALLOW_ROOT, **_PRRTE_ALLOW_ROOT}),
-    "no single copy": Settings({"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, {"OMPI_MCA_smsc": "^cma"}),
-    "oversubscribed": Settings(
+_SETTINGS: Mapping[Need, MpiVariables] = {
+    "as root": MpiVariables(_ALLOW_ROOT, {**_ALLOW_ROOT, **_PRRTE_ALLOW_ROOT}),
+    "no single copy": MpiVariables({"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, {"OMPI_MCA_smsc": "^cma"}),
+    "oversubscribed": MpiVariables(
         {"OMPI_MCA_rmaps_base_oversubscribe": "1"}, {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     ),
-    "yielding": Settings(_YIELD, _YIELD),
-    "unbound": Settings(
+    "yielding": MpiVariables(_YIELD, _YIELD),
+    "unbound": MpiVariables(
         {"OMPI_MCA_hwloc_base_binding_policy": "none"}, {"PRTE_MCA_hwloc_default_binding_policy": "none"}
     ),
-    "one node": Settings({}, {"OMPI_MCA_reachable": "weighted"}),
+    "one node": MpiVariables({}, {"OMPI_MCA_reachable": "weighted"}),
 }
 """Variables by need. `single copy`: ranks of one node copy large messages directly from each other's memory; if the
 system forbids that, each send prints an error. `as root`: without these variables mpirun refuses to run as root, even

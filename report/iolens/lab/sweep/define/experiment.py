@@ -21,7 +21,7 @@ from iolens.lab.values import (
     CHANGES,
     TEXT,
     Change,
-    Kind,
+    ValueKind,
     count,
     duration,
     folder,
@@ -163,11 +163,11 @@ class Key:
     """A key of the file: the field of `Experiment` that it sets, its kind, and its description, which editors show."""
 
     field: str
-    kind: Kind[Any]
+    kind: ValueKind[Any]
     about: str
 
 
-FACTORS: Mapping[str, tuple[Kind[tuple[int, ...]], str]] = {
+FACTORS: Mapping[str, tuple[ValueKind[tuple[int, ...]], str]] = {
     "stripe_count": (levels(positive), "Number of targets of each file"),
     "stripe_size": (levels(size), "Bytes of a file on one target before the next target follows"),
     "object_size": (levels(size), "Bytes of one object of a file on CephFS, a multiple of the stripe size"),

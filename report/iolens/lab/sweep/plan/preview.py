@@ -26,7 +26,7 @@ _MPIRUN = "mpirun"
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """The plan of a sweep. `runs` are names, in order, and `texts` the commands or batch scripts that start them.
     `builds` are the commands that build the program if runs request other builds than the usual one.
 
@@ -54,7 +54,9 @@ class Plan:
         return "the amount that one run writes is unknown"
 
 
-def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None) -> Plan:
+def plan(
+    experiment: Experiment, folder: Path, with_matrix: bool = True, some: Sequence[Run] | None = None
+) -> SweepPlan:
     """Returns the plan of a sweep into this folder, or of only `some` of its runs; raises UsageError for storage that
     does not exist and for settings that the workload or the launcher rejects.
     """
@@ -64,7 +66,7 @@ def plan(experiment: Experiment, folder: Path, with_matrix: bool = True, some: S
     data = specs[-1].mount
     known = [record.seconds for path in folder.glob(f"{POINTS}/*/*") if (record := read_record(path))]
     confirming = 2 * experiment.confirming_pairs if with_matrix and some is None else 0
-    return Plan(
+    return SweepPlan(
         runs=tuple(one.id for one in specs),
         texts=tuple(LAUNCHERS[experiment.launcher].preview([_previewed(experiment, storage, one) for one in specs])),
         data=data,

@@ -92,7 +92,7 @@ def drill(
     if whole is None:
         whole = float(each[0][measures.first].sum()) / max(ranks, 1)
     threads = len(Groups(*(rows[name] for name in units))) if len(units) > 1 else 0
-    table = Tree(keys, each, measures, max(ranks, 1), whole, threshold, single, threads)
+    table = DrillTable(keys, each, measures, max(ranks, 1), whole, threshold, single, threads)
     columns = ["depth", "level", "name", *measures.sums, *measures.extremes, "share", *_UNKNOWN]
     found = Records.of(columns, [[row[name] for name in columns] for row in table.walk(("Total",), 0)])
     found.left_out = table.left_out
@@ -136,7 +136,7 @@ def _per_unit(rows: Records, keys: list[str], units: list[str], measures: Measur
     return part.take(*dict.fromkeys([*keys, *units])).where(same.first).beside(sums | extremes)
 
 
-class Tree:
+class DrillTable:
     """The rows of a table, from the sums of each depth."""
 
     def __init__(

@@ -217,7 +217,7 @@ def is_sampled(job: Job) -> bool:
 
 
 @dataclass(frozen=True)
-class Place:
+class SamplePlace:
     """The attributes of a sample: group, function, its source and line if it is the program's own, and the functions
     from `main` to it. `own` is True if a function of the program is in the chain. `symbol` and `object` are the
     linker's name and the file of a function of the program.
@@ -233,11 +233,11 @@ class Place:
     object: str = ""
 
 
-_NOWHERE = Place(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=True)
+_NOWHERE = SamplePlace(ETC, "(chain not kept)", "", "", ("(chain not kept)",), own=True)
 
 
 @lru_cache(maxsize=1 << 16)
-def place_of(chain: Chain, waits: bool) -> Place:
+def place_of(chain: Chain, waits: bool) -> SamplePlace:
     """Returns the place of a chain's samples; `waits` is True if they are in a system call. ¶ Samples in the
     interpreter belong to the Python function that it runs, if the function's name is known.
     """
@@ -257,9 +257,9 @@ def place_of(chain: Chain, waits: bool) -> Place:
     frame = chain[owner]
     path = _path_of(chain[: owner + 1], group)
     if group != USER:
-        return Place(group, path[-1], "", "", path, own)
+        return SamplePlace(group, path[-1], "", "", path, own)
     place = (PurePosixPath(frame.source).name, f"line {frame.line}" if frame.line else "")
-    return Place(group, frame_name(frame), *place, path, own, frame.symbol, frame.object)
+    return SamplePlace(group, frame_name(frame), *place, path, own, frame.symbol, frame.object)
 
 
 def _path_of(chain: Chain, group: str) -> tuple[str, ...]:
