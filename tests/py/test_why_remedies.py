@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from iolens.advise import findings, weigh
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rule import ProposedStripes, Rule, Seen
+from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rules.accesses import mapped_random
 from iolens.advise.rules.names import lock_waits
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.metrics.processor.sampled.parts import ASLEEP
 from iolens.metrics.why.answers import files_bound, replays, why
 from iolens.metrics.why.what_if import Answer, Beside, what_if
 from iolens.pages.exhibits.why import WHAT_IF
@@ -156,12 +158,27 @@ def test_computing_in_a_row_bounds_what_balance_saves() -> None:
 
 def test_locks_in_a_row_bound_what_no_locks_save(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rank 0 waits 3 s for a lock, then rank 1 as long: the slowest rank waited 3 s, and the job 6 s."""
-    first = RankLine().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
-    job = job_with(first, RankLine().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
-    row = {"path": "/a", "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "longest": 3.0}
+    first = Line().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
+    job = job_with(first, Line().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
+    row = {"path": "/a", "files": 1, "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "longest": 3.0}
     monkeypatch.setattr(lock_waits, "file_locks", lambda _: Records.of(row, [tuple(row.values())]))
     monkeypatch.setattr(lock_waits, "rank_lock_seconds", lambda _: np.array([3.0, 3.0]))
     seen = lock_waits.check(job, DEFAULTS)
     assert seen is not None
-    assert seen.seconds == pytest.approx(6.0)
+    assert seen.seconds == pytest.approx(6.0, abs=0.2)
+    assert "replay" in seen.derivation
+
+
+def test_page_faults_in_a_row_bound_what_none_would_save(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0 waits 3 s for pages, then rank 1 as long: each was blocked for 3 s, and the job for 6 s."""
+    first = Line().together("MPI_Barrier", 0, 0.5, 2).held(0.5, 3.5, "fault").send(3.5, 3.5, 1)
+    second = Line().together("MPI_Barrier", 0, 0.5, 2).receive(0.5, 3.5, 0).held(3.5, 6.5, "fault")
+    lines = first.together("MPI_Barrier", 3.6, 6.6, 2), second.together("MPI_Barrier", 6.5, 6.6, 2)
+    job = job_with(*lines)
+    row = {"rank": 0, "file": 1, "fetched": 1 << 30, "reached": 1 << 20, "major_faults": 1 << 20, "told": 1}
+    job = replace(job, private={**job.private, "mapped_files": pd.DataFrame([row])})
+    monkeypatch.setattr(mapped_random, "rank_time", lambda _: Records({ASLEEP: np.array([3.0, 3.0])}))
+    seen = mapped_random.check(job, DEFAULTS)
+    assert seen is not None
+    assert seen.seconds == pytest.approx(6.0, abs=0.2)
     assert "replay" in seen.derivation
