@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from iolens.advise import findings, weigh
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rule import Layout, Rule, Seen
+from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.accesses import mapped_random
 from iolens.advise.rules.names import lock_waits
 from iolens.log import Job
@@ -158,8 +158,8 @@ def test_computing_in_a_row_bounds_what_balance_saves() -> None:
 
 def test_locks_in_a_row_bound_what_no_locks_save(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rank 0 waits 3 s for a lock, then rank 1 as long: the slowest rank waited 3 s, and the job 6 s."""
-    first = Line().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
-    job = job_with(first, Line().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
+    first = RankLine().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
+    job = job_with(first, RankLine().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
     row = {"path": "/a", "files": 1, "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "longest": 3.0}
     monkeypatch.setattr(lock_waits, "file_locks", lambda _: Records.of(row, [tuple(row.values())]))
     monkeypatch.setattr(lock_waits, "rank_lock_seconds", lambda _: np.array([3.0, 3.0]))
@@ -171,8 +171,8 @@ def test_locks_in_a_row_bound_what_no_locks_save(monkeypatch: pytest.MonkeyPatch
 
 def test_page_faults_in_a_row_bound_what_none_would_save(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rank 0 waits 3 s for pages, then rank 1 as long: each was blocked for 3 s, and the job for 6 s."""
-    first = Line().together("MPI_Barrier", 0, 0.5, 2).held(0.5, 3.5, "fault").send(3.5, 3.5, 1)
-    second = Line().together("MPI_Barrier", 0, 0.5, 2).receive(0.5, 3.5, 0).held(3.5, 6.5, "fault")
+    first = RankLine().together("MPI_Barrier", 0, 0.5, 2).held(0.5, 3.5, "fault").send(3.5, 3.5, 1)
+    second = RankLine().together("MPI_Barrier", 0, 0.5, 2).receive(0.5, 3.5, 0).held(3.5, 6.5, "fault")
     lines = first.together("MPI_Barrier", 3.6, 6.6, 2), second.together("MPI_Barrier", 6.5, 6.6, 2)
     job = job_with(*lines)
     row = {"rank": 0, "file": 1, "fetched": 1 << 30, "reached": 1 << 20, "major_faults": 1 << 20, "told": 1}
