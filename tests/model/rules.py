@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Rows that the model acts on.
+# Differences that the model implements, by the subject that it gives to `ours`.
 MODELLED = {
     "stat": "`stat`, `fstat`, `lstat`, `statx`, `fstatat` of glibc 2.33 and later",
     "unseen stdio": "fortified calls (`__read_chk`, `__fprintf_chk` …), `puts`, `getline`, `getc`, `putc`, unlocked "

@@ -46,12 +46,12 @@ _GAUGE_VALUES: Mapping[str, Callable[[float], str]] = {
 class Diagnosis:
     """The diagnosis of a job, computed once.
 
-    `gauges` has the columns of `metrics.gauges.gauges`; here `good` is False only if the verdict says that time can be
-    gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first, notes last.
-    `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the facts that the
-    log does not have, with the reasons. `confidence` in the verdict is high, medium or low, and empty if nothing was
-    judged; `doubts` are sentences on the facts missing from the log that could change the verdict, `gaps` those on the
-    other missing facts.
+    `gauges` has the columns of `gauges` in metrics.job.gauges; here `good` is False only if the verdict says that time
+    can be gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first,
+    notes last. `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the
+    facts that the log does not have, with the reasons. `confidence` in the verdict is high, medium or low, and empty if
+    nothing was judged; `doubts` are sentences on the facts missing from the log that could change the verdict, `gaps`
+    those on the other missing facts.
     """
 
     verdict: Verdict

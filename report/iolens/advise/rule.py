@@ -44,7 +44,7 @@ class Rule:
     `says` is the condition in words, `limits` the thresholds in it. `bounds` is the kind of the verdict if this finding
     matters most. A `note` is about the log or its numbers: it has no gain, and is made for small jobs, too. A rule
     `beside_io` is about computing or messages: it is applied even if I/O was short, and never decides the verdict on a
-    run that spent most of its time in I/O. `gauges`: those of `metrics.gauges` that the rule explains when they lie
+    run that spent most of its time in I/O. `gauges`: those of `metrics.job.gauges` that the rule explains when they lie
     outside their bounds. A rule about possible errors applies `always`, to short jobs too; if it can gain too little,
     its finding is a note. `before`: rules whose findings are consequences of this one; this rule precedes them if its
     bound is at least half of their gain.

@@ -1,1 +1,1 @@
-"""Pages: lists of figures and tables, written as PDF."""
+"""Reports, terminal summaries and exports, made of the figures and tables of a log."""

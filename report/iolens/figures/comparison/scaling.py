@@ -12,7 +12,7 @@ from iolens.lazy import pd
 
 @styled
 def efficiency_lines(found: pd.DataFrame) -> Figure:
-    """Draws the efficiencies of metrics.scaling.scaling, one line for each `rest`."""
+    """Draws the efficiencies of metrics.comparison.scaling.scaling, one line for each `rest`."""
     figure = Figure(figsize=(FULL_WIDTH, 2.5), layout="constrained")
     axes = figure.subplots()
     groups = list(dict.fromkeys(found["rest"]))

@@ -15,7 +15,7 @@ _PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))
 
 @styled
 def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) -> Figure:
-    """Draws one bar per layer; `cost` is a result of metrics.cost.io_cost, `run_time` is in seconds."""
+    """Draws one bar per layer; `cost` is a result of metrics.job.cost.io_cost, `run_time` is in seconds."""
     if cost.empty or run_time <= 0:
         return nothing(width, 1.2, "no layer recorded any I/O time")
     longest = max(len(name) for name in cost["module"])

@@ -17,7 +17,9 @@ STEP = 0.135
 
 @styled
 def operation_bars(counts: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Draws the counts of metrics.operations.operation_counts; operations that were never called are left out."""
+    """Draws the counts of `operation_counts` in metrics.job.interfaces.operations; operations that were never called
+    are left out.
+    """
     shown = counts[counts["count"] > 0]
     if shown.empty:
         return nothing(width, 1.2, "no operation was recorded")

@@ -18,8 +18,8 @@ _ROOM = 0.09
 
 @styled
 def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Draws one bar per kind of access from metrics.operations.access_pattern: filled for consecutive, hatched for
-    other sequential, and empty for all other accesses.
+    """Draws one bar per kind of access from `access_pattern` in metrics.job.interfaces.operations: filled for
+    consecutive, hatched for other sequential, and empty for all other accesses.
     """
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch

@@ -37,7 +37,9 @@ def rank_bars(moved: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 
 @styled
 def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Draws the largest resident set of each rank and the mean; `usage` is a result of metrics.processes.rank_usage."""
+    """Draws the largest resident set of each rank and the mean; `usage` is a result of `rank_usage` in
+    metrics.job.processes.
+    """
     unit = unit_of(usage["max_rss"].max())
     return _stacked(usage[["max_rss"]].set_axis(["resident"], axis=1) / UNITS[unit], (MEMORY,), unit, width)
 

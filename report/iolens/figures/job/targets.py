@@ -16,7 +16,7 @@ _COLOUR = "#56b4e9"
 
 @styled
 def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Draws the table of metrics.striping.targets; a target without a file leaves a gap."""
+    """Draws the table of metrics.files.striping.targets; a target without a file leaves a gap."""
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
     axes.bar([int(ost) for ost in targets["ost"]], targets["files"], 0.8, color=_COLOUR)
     axes.set_xlabel("object storage target (index)")

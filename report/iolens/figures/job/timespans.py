@@ -21,7 +21,7 @@ _COLOURS = {"read": READ, "write": WRITE}
 
 @styled
 def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, width: float = HALF_WIDTH) -> Figure:
-    """Draws the spans of one `kind` from metrics.timespans.rank_spans; `run_time` is in seconds."""
+    """Draws the spans of one `kind` from metrics.times.timespans.rank_spans; `run_time` is in seconds."""
     part = spans[spans["kind"] == kind]
     if part.empty:
         return nothing(width, 1.2, f"no rank {'read from' if kind == 'read' else 'wrote to'} a file of its own")
@@ -49,7 +49,7 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
 
 @styled
 def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH) -> Figure:
-    """Draws two bars per file from metrics.timespans.shared_spans, reads above writes."""
+    """Draws two bars per file from metrics.times.timespans.shared_spans, reads above writes."""
     from matplotlib.patches import Patch
 
     if spans.empty:

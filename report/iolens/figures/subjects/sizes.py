@@ -19,7 +19,7 @@ _ACROSS = 2
 
 @styled
 def size_histograms(sizes: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
-    """Draws the table of metrics.subject_shapes.sizes; `labels` has the subjects by their letters."""
+    """Draws the table of metrics.subjects.shapes.sizes; `labels` has the subjects by their letters."""
     panels = [(key, part) for key, part in sizes.groupby(["layer", "kind"], sort=False)]
     lines = -(-len(panels) // _ACROSS)
     figure = Figure(figsize=(FULL_WIDTH, 0.5 + 1.55 * lines), layout="constrained")

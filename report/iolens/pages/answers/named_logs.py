@@ -1,4 +1,4 @@
-"""Logs by name, and the questions that a program may ask about them. The program reads the docstrings."""
+"""Answers questions of a program about logs that it names. The program gets these docstrings as descriptions."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from iolens.pages.words import plural
 _LINE = 100
 """Maximum length of a line that can be pasted from a page, in characters."""
 _LAYOUT = ("stripe_count", "stripe_size", "object_size")
-"""Separator between the lines of one command."""
+"""Settings of a file's layout."""
 _FOLD = " \\\n    "
-"""Between the lines of one command."""
+"""Text between the lines of one shell command, which continues the command on the next line."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ IO_COST: Exhibit[Job] = Exhibit(
 
 
 def _average_note(job: Job) -> str:
-    """Returns what the rows hold, and why their seconds may exceed the run time."""
+    """Returns a note on the content of the rows, and on the reason if their seconds exceed the run time."""
     said = (
         "At the lowest layers. Shared: files that all ranks opened and the profiler merged into one record. Metadata "
         "moves no bytes."

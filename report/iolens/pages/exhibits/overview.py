@@ -39,7 +39,7 @@ def _diagnosed_gauges(job: Job) -> Records:
     source (of the bound), reason (why it is not known or not judged, or the finding that explains a value outside its
     bound).
 
-    See `metrics.gauges.gauges` for the values, and `advise.diagnosis` for the judgement.
+    See `metrics.job.gauges.gauges` for the values, and `advise.diagnosis` for the judgement.
     """
     return advise.diagnosis(job).gauges
 

@@ -84,16 +84,15 @@ def _clock_words(job: Job) -> str:
 
 
 def activity_maps(job: Job) -> list[Block]:
-    """Returns a map of bytes over time for each layer, that which moved those with most bytes first."""
+    """Returns a map of bytes over time for each layer, the layer that moved most bytes first."""
     return [activity_figure(job, module) for module in mapped_layers(job)]
 
 
 @once_per_job
 def mapped_layers(job: Job) -> list[str]:
-    """Returns the layers whose bytes over time are worth a map, that which moved those with most bytes first.
-
-    Standard streams alone are not worth one, nor are a few bins or none with bytes, nor is a layer that moved next to
-    none of what another did.
+    """Returns the layers whose bytes over time are worth a map, the layer that moved most bytes first. Left out are
+    standard streams, layers with too few bins or without bytes, and layers that moved a negligible part of the bytes of
+    the busiest layer.
     """
     moved = cost.moved_once(job)
     found: dict[str, float] = {}

@@ -75,7 +75,7 @@ def path_note(job: Job) -> str:
 
 
 def storage_note(job: Job) -> str:
-    """Returns the sentence of what infinitely fast storage would save, and whose I/O held up others where that
+    """Returns a sentence on the time that infinitely fast storage would save, and whose I/O held up others where that
     explains it.
     """
     found, events = answers.storage_saving(job), answers.why(job)
@@ -116,7 +116,9 @@ def _path_figure(job: Job, _: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def nobody_waited(job: Job) -> str:
-    """Returns that no rank waited, where the events say so; empty if the log has none."""
+    """Returns a sentence that no rank waited, if the events of the log show that; empty if a rank waited or there are
+    no events.
+    """
     found = answers.why(job)
     return "" if found is None or len(found.waits.call) else "No rank waited for another one."
 

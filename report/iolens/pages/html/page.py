@@ -79,7 +79,7 @@ def _style_and_script(interactive: bool) -> tuple[str, str]:
 
 
 def _text_of(name: str) -> str:
-    """Reads a file from this folder."""
+    """Returns the text of a file in this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 

@@ -68,7 +68,8 @@ class SvgRenderer(PointsRenderer):
         place = f'x="{_short(left)}" y="{_short(self.height - upper)}" width="{_short(right - left)}"'
         data = b64encode(held.getvalue()).decode("ascii")
         place += f' height="{_short(upper - lower)}"'
-        self.parts.append(f'<rect {place} style="fill:#ffffff"/>')  # A map looks the same on a light and a dark page.
+        # A map has the same colours on a light and on a dark page.
+        self.parts.append(f'<rect {place} style="fill:#ffffff"/>')
         self.parts.append(f'<image {place} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
 
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:

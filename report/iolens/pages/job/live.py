@@ -41,7 +41,7 @@ def jobs_table(jobs: Sequence[tuple[Sequence[Spool], Job]]) -> Table:
 
 
 def live_parts(spools: Sequence[Spool], job: Job, before: Job | None, width: int) -> list[Text]:
-    """Returns one view of a job for a terminal of this width."""
+    """Returns the parts of the display of a running job, for a terminal of this width."""
     from rich.text import Text
 
     tables = [_layers_table(job, before), RANK_BALANCE.table(job), _places_table(job, before)]

@@ -24,7 +24,7 @@ shown.
 
 
 def feedback_table(found: pd.DataFrame) -> Table:
-    """Returns the table of metrics.processor.feedback.hot_feedback."""
+    """Returns the table of metrics.processor.sampled.feedback.hot_feedback."""
     rows = [
         [
             words.points(row.share),
@@ -52,7 +52,7 @@ def listing(
     tags_of: Callable[[str, Sequence[Loop]], Mapping[int, str]],
 ) -> str:
     """Returns the loop nests around the hot lines of each available source file, with shares, letters and brackets in
-    the margin; around a line in no loop, a few lines. `tags_of`: see metrics.processor.feedback.loop_tags.
+    the margin; around a line in no loop, a few lines. `tags_of`: see metrics.processor.sampled.feedback.loop_tags.
     """
     parts = []
     for source, rows in found.groupby("source", sort=False):

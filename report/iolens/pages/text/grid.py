@@ -17,7 +17,7 @@ from iolens.pages.text.shorten import broken
 
 _SIZE, _PAD = 7.2, 4.0
 _USUAL, _CLOSE = (9.2, 1.6, 1.8), (8.6, 0.9, 1.1)
-"""Points from line to line, above a row, and below a row: usual, and close."""
+"""Distances in points from line to line, above a row and below a row, in tables with usual and with reduced spacing."""
 _FEWEST = 6
 """Minimum number of rows of a table on its last sheet."""
 _INK, _LINE, _BAND = HexColor("#222222"), HexColor("#999999"), HexColor("#f6f6f6")
@@ -35,7 +35,7 @@ class Sheets(Flowable):  # type: ignore[misc]
         self.spaceAfter, self.hAlign = 0, "LEFT"
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
-        """Returns the size that it takes."""
+        """Returns the width and height of the table with its note."""
         below = sum(part.wrap(width, height)[1] + part.getSpaceBefore() for part in self.note)
         size = self.whole.wrap(width, height)
         if self.closer is not None and size[1] + below > height:

@@ -62,8 +62,8 @@ def _left_out(heads: Sequence[str]) -> str:
 
 
 def _folded(row: Sequence[str], longest: int) -> list[list[str]]:
-    """Returns the lines of a row's cells: long texts are broken, a path stays whole, a list is broken after its
-    commas.
+    """Returns the lines of each cell of a row. Long texts are broken, and lists are broken after their commas; a path
+    stays whole.
     """
     cells = [_wrapped(cell, longest) for cell in row]
     return [[cell[n] if n < len(cell) else "" for cell in cells] for n in range(max(map(len, cells)))]

@@ -67,7 +67,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 class Hint(NamedTuple):
-    """A row of `metrics.mpiio.hints`."""
+    """A row of `metrics.job.interfaces.mpiio.hints`."""
 
     path: str
     key: str

@@ -61,7 +61,7 @@ def _rows_apart(job: Job) -> Records | None:
 
 
 def _timed_barriers(job: Job) -> list[Records]:
-    """Returns the barriers before MPI functions, as functions of their own."""
+    """Returns the time in barriers before MPI functions as rows of separate functions."""
     messages = mpi_rows(job)
     if messages is None or "sync_time" not in messages:
         return []

@@ -40,13 +40,15 @@ def _cells(found: Latencies) -> pd.DataFrame:
 
 
 def _choices(found: Latencies) -> pd.DataFrame | None:
-    """Returns the choices of the MPI library under each variant (metrics.latency.choices); None if unknown."""
+    """Returns the choices of the MPI library under each variant, from metrics.comparison.latency.choices; None if
+    unknown.
+    """
     told = bool(found.choices[["selected", "eager_observed"]].notna().to_numpy().any())
     return found.choices if told else None
 
 
 def _rows(found: Latencies) -> pd.DataFrame:
-    """Returns the latencies of all runs in the form of metrics.latency.latency_rows."""
+    """Returns the latencies of all runs in the form of metrics.comparison.latency.latency_rows."""
     return found.rows
 
 

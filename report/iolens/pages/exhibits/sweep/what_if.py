@@ -74,7 +74,9 @@ def _best_text(found: WhatIf) -> str:
 
 
 def _empty_text(found: WhatIf, place: int) -> str:
-    """Returns that some stripes of a point stay empty, and how many to take; empty if the largest file fills them."""
+    """Returns a sentence that some stripes of a point stay empty and how many stripes to request; empty if the largest
+    file fills them.
+    """
     filled = found.filled[place] if place < len(found.filled) else None
     return f"The largest file fills {filled} of these stripes only, so take {filled}. " if filled else ""
 
