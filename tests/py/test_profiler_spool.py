@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import profiler_harness as harness
 import pytest
 from iolens.lab.recovery import recover as spool_files
 from patience import PATIENCE
+from spool_copies import copy_ranks
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
 
@@ -59,6 +61,39 @@ def test_a_killed_process_leaves_its_records(how: str, status: int, tmp_path: Pa
     assert report.metadata["job"]["metadata"]["partial"] == reason
     assert harness.private_region(log, "job")["partial"] == [reason]
     assert 0 < report.metadata["job"]["run_time"] < PATIENCE
+
+
+def test_more_ranks_than_open_files_are_usually_allowed_make_one_log(tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    paths = copy_ranks(spools(tmp_path)[0], tmp_path / "ranks", 40)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    done = subprocess.run(
+        [RECOVER, "merge", "-o", tmp_path, "-"],
+        input=b"".join(bytes(path) + b"\0" for path in paths),
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, most)),
+    )
+    assert done.returncode == 0, done.stderr
+    report = harness.read_log(spool_files.printed_path(done.stdout))
+    assert report.metadata["job"]["nprocs"] == 40
+    assert harness.counters(report, str(tmp_path / "file7"))["POSIX_BYTES_WRITTEN"] == 40 * 40
+
+
+def test_a_log_of_more_ranks_than_can_be_opened_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    paths = copy_ranks(spools(tmp_path)[0], tmp_path / "ranks", 40)
+    done = subprocess.run(
+        [RECOVER, "merge", "-o", tmp_path, *paths],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20)),
+    )
+    assert done.returncode == 1
+    assert "a log of 40 ranks needs as many processes and open files at once" in done.stderr
+    assert "raise `ulimit -u` and `ulimit -n`" in done.stderr
+    assert harness.logs(tmp_path) == []
 
 
 def test_the_spool_goes_with_the_log(tmp_path: Path) -> None:

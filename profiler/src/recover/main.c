@@ -1,5 +1,6 @@
 /* iolens-recover: makes logs from the spools of processes that ended without writing a log. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ static const char USAGE[] =
     "one log of the spools of one job, with the rights of their owner, and prints its name; the spools\n"
     "stay. `iolens recover` finds spools, tells which have ended, and calls this program.\n"
     "tables prints what the tables of a log's private regions hold.\n"
+    "A SPOOL of - stands for the names on standard input, each ended by a zero byte: a command line has\n"
+    "room for some ten thousand.\n"
     "  -o FOLDER  write the log there, not where the job would have\n"
     "  -w WHY     what happened, as part of a sentence: \"mpirun was killed by signal 9\"\n"
     "  -s         a snapshot: the job still runs\n";
@@ -90,15 +93,43 @@ static void list_unusable(const struct spool_header *header, const char *path, c
     buffer_free(&line);
 }
 
-static int list(char *const *spools, int count)
+/* The names of the spools that a command is about. */
+struct names {
+    char **path;
+    int count;
+};
+
+/* Returns the names on the command line, or those on standard input if "-" stands there instead. */
+static struct names names_of(char **words, int count)
 {
-    for (int i = 0; i < count; i++) {
+    struct names names = {words, count};
+    if (count != 1 || strcmp(words[0], "-") != 0)
+        return names;
+    names = (struct names){NULL, 0};
+    char *name = NULL;
+    for (size_t room = 0; getdelim(&name, &room, '\0', stdin) > 0; room = 0) {
+        char **more = realloc(names.path, (size_t)(names.count + 1) * sizeof *more);
+        if (!more) {
+            iolens_say("there is no memory for the names of %d spools", names.count);
+            exit(1);
+        }
+        names.path = more;
+        names.path[names.count++] = name;
+        name = NULL;
+    }
+    free(name);
+    return names;
+}
+
+static int list(struct names spools)
+{
+    for (int i = 0; i < spools.count; i++) {
         struct spool_header header;
-        const char *fault = load_fault(spools[i], &header);
+        const char *fault = load_fault(spools.path[i], &header);
         if (fault)
-            list_unusable(&header, spools[i], fault);
+            list_unusable(&header, spools.path[i], fault);
         else
-            list_one(&header, spools[i]);
+            list_one(&header, spools.path[i]);
     }
     return 0;
 }
@@ -121,7 +152,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return usage();
     if (strcmp(argv[1], "list") == 0)
-        return list(argv + 2, argc - 2);
+        return list(names_of(argv + 2, argc - 2));
     if (strcmp(argv[1], "merge") != 0)
         return usage();
     optind = 2;
@@ -135,9 +166,10 @@ int main(int argc, char **argv)
         else
             options.snapshot = true;
     }
-    if (optind >= argc)
+    struct names spools = names_of(argv + optind, argc - optind);
+    if (spools.count == 0)
         return usage();
-    if (!owner_become(argv[optind]))
+    if (!owner_become(spools.path[0]))
         return 1;
-    return merge_spools(argv + optind, argc - optind, &options);
+    return merge_spools(spools.path, spools.count, &options);
 }

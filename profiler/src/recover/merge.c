@@ -1,9 +1,12 @@
 #include "merge.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,10 +16,15 @@
 #include "hub.h"
 #include "reason.h"
 
-/* A rank of the job. Its spool is NULL if it stands in for a missing rank 0. */
+/* A rank of the job, with the facts of its spool's header by which the ranks are put together. Whole headers
+ * would make every process of a large job slow to start. `path` is NULL if the rank stands in for a missing
+ * rank 0. */
 struct part {
     const char *path;
-    struct spool_header header;
+    struct spool_job job;
+    int rank, ranks;
+    uint64_t beat_ns;
+    bool overflowed, replaced;
 };
 
 struct merging {
@@ -28,13 +36,12 @@ struct merging {
 
 static int compare_parts(const void *a, const void *b)
 {
-    const struct spool_header *left = &((const struct part *)a)->header,
-                              *right = &((const struct part *)b)->header;
+    const struct part *left = a, *right = b;
     return left->rank != right->rank ? (left->rank > right->rank) - (left->rank < right->rank)
                                      : (left->beat_ns < right->beat_ns) - (left->beat_ns > right->beat_ns);
 }
 
-static bool same_job(const struct spool_header *a, const struct spool_header *b)
+static bool same_job(const struct part *a, const struct part *b)
 {
     return memcmp(&a->job, &b->job, sizeof a->job) == 0 && a->ranks == b->ranks;
 }
@@ -45,10 +52,17 @@ static bool collect(struct merging *merge, char *const *paths, int count)
 {
     for (int i = 0; i < count; i++) {
         struct part *part = &merge->part[merge->count];
-        part->path = paths[i];
-        if (!load_header(paths[i], &part->header))
+        struct spool_header header;
+        if (!load_header(paths[i], &header))
             continue;
-        if (!same_job(&part->header, &merge->part[0].header)) {
+        *part = (struct part){.path = paths[i],
+                              .job = header.job,
+                              .rank = header.rank,
+                              .ranks = header.ranks,
+                              .beat_ns = header.beat_ns,
+                              .overflowed = header.overflow,
+                              .replaced = header.replaced};
+        if (!same_job(part, &merge->part[0])) {
             iolens_say("the spools %s and %s belong to different jobs, so no log was made; give the spools "
                        "of one job",
                        merge->part[0].path, paths[i]);
@@ -59,7 +73,7 @@ static bool collect(struct merging *merge, char *const *paths, int count)
     qsort(merge->part, (size_t)merge->count, sizeof *merge->part, compare_parts);
     int kept = 0;
     for (int i = 0; i < merge->count; i++)
-        if (kept == 0 || merge->part[i].header.rank != merge->part[kept - 1].header.rank)
+        if (kept == 0 || merge->part[i].rank != merge->part[kept - 1].rank)
             merge->part[kept++] = merge->part[i];
     merge->count = kept;
     return kept > 0;
@@ -68,33 +82,30 @@ static bool collect(struct merging *merge, char *const *paths, int count)
 /* If rank 0 left no spool, another process must act as rank 0, which leads the collective operations. */
 static void add_stand_in(struct merging *merge)
 {
-    if (merge->part[0].header.ranks == 0 || merge->part[0].header.rank == 0)
+    if (merge->part[0].ranks == 0 || merge->part[0].rank == 0)
         return;
     memmove(merge->part + 1, merge->part, (size_t)merge->count * sizeof *merge->part);
     merge->part[0].path = NULL;
-    merge->part[0].header.rank = 0;
+    merge->part[0].rank = 0;
     merge->count++;
 }
 
 /* Returns true for the spool of a process that continued as another program. The log of an MPI job covers
  * all its ranks, whatever happened to one of them. */
-static bool is_earlier_program(const struct spool_header *header)
-{
-    return header->replaced && header->ranks == 0;
-}
+static bool is_earlier_program(const struct part *part) { return part->replaced && part->ranks == 0; }
 
 static void explain(struct merging *merge)
 {
     struct reason reason = {.why = merge->options->why,
                             .snapshot = merge->options->snapshot,
-                            .replaced = is_earlier_program(&merge->part[0].header),
-                            .ranks = merge->part[0].header.ranks};
+                            .replaced = is_earlier_program(&merge->part[0]),
+                            .ranks = merge->part[0].ranks};
     int *found = calloc((size_t)merge->count, sizeof *found);
     for (int i = 0; found && i < merge->count; i++) {
         if (!merge->part[i].path)
             continue;
-        found[reason.found_count++] = merge->part[i].header.rank;
-        reason.overflowed_count += merge->part[i].header.overflow != 0;
+        found[reason.found_count++] = merge->part[i].rank;
+        reason.overflowed_count += merge->part[i].overflowed;
     }
     reason.found = found;
     reason_write(&reason, merge->reason, sizeof merge->reason);
@@ -107,7 +118,7 @@ static void name_apart(const struct spool_header *header)
 {
     static char name[PATH_BYTES];
     const char *asked = iolens.settings.logfile;
-    if (!asked || !is_earlier_program(header))
+    if (!asked)
         return;
     snprintf(name, sizeof name, "%s-%lld-%lld", asked, (long long)header->process.pid,
              (long long)clock_start_ns(&header->clock));
@@ -119,28 +130,52 @@ static int play(const struct merging *merge, int index, int socket)
 {
     const struct part *part = &merge->part[index];
     char log[PATH_BYTES];
+    struct spool_header header;
     iolens.lost = merge->reason;
+    if (!load_header(part->path ? part->path : merge->part[index + 1].path, &header))
+        return 1;
     if (!part->path)
-        load_stand_in(&part->header);
+        load_stand_in(&header);
     else if (!load_spool(part->path, merge->options->snapshot))
         return 1;
-    name_apart(&part->header);
+    if (is_earlier_program(part))
+        name_apart(&header);
     if (merge->options->folder) {
         iolens.settings.logpath = merge->options->folder;
         iolens.settings.logfile = NULL;
         iolens.settings.log_by_date = "0";
         iolens.settings.log_tree = "0";
     }
-    bool alone = part->header.ranks == 0;
-    int rank = alone ? 0 : part->header.rank;
+    bool alone = part->ranks == 0;
+    int rank = alone ? 0 : part->rank;
     const struct iolens_transport *transport =
-        alone ? &serial_transport : hub_join(socket, rank, part->header.ranks, part->header.mpi_version);
+        alone ? &serial_transport : hub_join(socket, rank, part->ranks, header.mpi_version);
     iolens.transport = transport;
     if (!finish_log(transport, log))
         return 2;
     if (rank == 0)
         printf("%s\n", log);
     return 0;
+}
+
+/* Closes the other ranks' sockets, which a rank inherits: only then do they see that the hub closed
+ * theirs. */
+static void close_others(const int *sockets, int count)
+{
+    if (count > 0 && syscall(SYS_close_range, sockets[0], sockets[count - 1], 0) == 0)
+        return;
+    for (int i = 0; i < count; i++)
+        close(sockets[i]);
+}
+
+/* Raises the limit of open files to what the system allows: the hub has a socket for each rank. */
+static void allow_sockets(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static pid_t start_rank(const struct merging *merge, int index, int *sockets)
@@ -151,8 +186,7 @@ static pid_t start_rank(const struct merging *merge, int index, int *sockets)
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        for (int i = 0; i < index; i++)
-            close(sockets[i]);
+        close_others(sockets, index);
         exit(play(merge, index, pair[1]));
     }
     close(pair[1]);
@@ -186,15 +220,20 @@ static int run(const struct merging *merge, int *culprit)
     pid_t *pids = calloc(count, sizeof *pids);
     *culprit = -1;
     fflush(stdout);
+    allow_sockets();
     while (sockets && ranks && pids && started < merge->count) {
-        ranks[started] = merge->part[started].header.rank;
+        ranks[started] = merge->part[started].rank;
         pids[started] = start_rank(merge, started, sockets);
-        if (pids[started] <= 0)
+        if (pids[started] <= 0) {
+            iolens_say("a log of %d ranks needs as many processes and open files at once, and number %d was "
+                       "refused: %s; raise `ulimit -u` and `ulimit -n`, or run this on another node",
+                       merge->count, started, strerror(errno));
             break;
+        }
         started++;
     }
-    if (started == merge->count && merge->part[0].header.ranks > 0)
-        *culprit = hub_serve(sockets, ranks, merge->count, merge->part[0].header.ranks);
+    if (started == merge->count && merge->part[0].ranks > 0)
+        *culprit = hub_serve(sockets, ranks, merge->count, merge->part[0].ranks);
     for (int i = 0; i < started; i++)
         close(sockets[i]);
     int worst = pids ? reap(pids, started, culprit) : 1;

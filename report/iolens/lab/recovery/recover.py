@@ -74,6 +74,12 @@ def program() -> Path:
     return find_program("iolens-recover")
 
 
+def _asked(words: Sequence[str], spools: Iterable[str]) -> subprocess.CompletedProcess[bytes]:
+    """Runs the helper program on some spools, whose names may be too many for a command line."""
+    names = b"".join(os.fsencode(spool) + b"\0" for spool in spools)
+    return subprocess.run([str(program()), *words, "-"], input=names, stdout=subprocess.PIPE, check=False)
+
+
 def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     """Returns all spools in or below the folders, and the files that look like spools and cannot be used. Processes
     that end may remove their spools at any moment.
@@ -81,7 +87,7 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     paths = [path for folder in folders for path in spool_files(folder)]
     if not paths:
         return [], []
-    listing = subprocess.run([str(program()), "list", *paths], stdout=subprocess.PIPE, text=True, check=False).stdout
+    listing = _asked(["list"], paths).stdout
     rows = [json.loads(line) for line in listing.splitlines()]
     names = {field.name for field in fields(Spool)}
     spools = [
@@ -192,8 +198,7 @@ def is_own(spool: Spool) -> bool:
 def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
     """Returns the log that iolens-recover makes of the spools; prints a message and returns None if it fails."""
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
-    words = [str(program()), "merge", *options, *(one.spool for one in job)]
-    done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
+    done = _asked(["merge", *options], (one.spool for one in job))
     return printed_path(done.stdout) if done.returncode == 0 else None
 
 
