@@ -21,6 +21,7 @@ from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.hdf5 import hdf5_settings
 from iolens.metrics.subjects.files_aligned import aligned_families
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
+from iolens.pages.exhibits.files import FILE_LOCKS
 from job_example import frame, job, job_of
 
 PLOTS = [
@@ -225,6 +226,16 @@ def test_tables_of_shared_files_and_of_mpiio_have_a_family_in_one_row() -> None:
                 ("/run7/step0000.h5", 1, "2"),
             )
         )
+
+
+def test_the_number_of_members_is_shown_where_there_is_a_family() -> None:
+    for names, is_shown in ((steps(20), True), ({1: "/run7/a", 2: "/run7/b"}, False)):
+        table = pd.DataFrame({"file": [*names], "rank": 0}).assign(
+            **dict.fromkeys("locks exclusive refused waits seconds longest".split(), 1.0)
+        )
+        shown = FILE_LOCKS.table(job_of(names=names, private={"file_locks": table}))
+        assert shown is not None
+        assert ("files" in shown.columns) == is_shown
 
 
 def test_a_comparison_has_the_files_of_a_family_with_the_same_standing_in_one_row() -> None:

@@ -47,10 +47,11 @@ class Column:
         return [self.say(*values) for values in zip(*(rows[name].tolist() for name in self.sources), strict=True)]
 
     def is_shown(self, rows: Rows) -> bool:
-        """Returns whether there is anything to show."""
-        return not self.optional or any(
-            value and not is_nan(value) for name in self.sources for value in rows[name].tolist()
-        )
+        """Returns whether there is anything to show: a value that is neither missing nor 0, and a text."""
+        if not self.optional:
+            return True
+        values = (value for name in self.sources for value in rows[name].tolist())
+        return any(value and not is_nan(value) for value in values) and any(self.words(rows))
 
 
 @dataclass(frozen=True, eq=False)
