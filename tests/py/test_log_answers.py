@@ -10,6 +10,7 @@ import math
 import random
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -216,3 +217,13 @@ def test_a_store_is_asked_like_a_log(tmp_path: Path) -> None:
 def test_signs_and_exponents_are_those_of_the_log(log: Source[Job]) -> None:
     moved = int(tools.table_text(log, "performance")["rows"][0]["bytes_written"])
     assert all(one.source for one in numbers_in_text(log, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9" * 100_000, "1," * 20_000, "1e999999999", "5×10^" + "9" * 5000, "1e-999", "two and a " * 5000, "1a" * 20_000],
+)
+def test_hostile_texts_are_read_in_time(log: Source[Job], text: str) -> None:
+    begin = time.process_time()
+    assert "" in {one.source for one in numbers_in_text(log, text + " 987654321.5")}
+    assert time.process_time() - begin < 5

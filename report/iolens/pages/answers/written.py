@@ -50,7 +50,7 @@ _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _BEHIND = rf"(?:[\s\u00a0\u202f-]?({'|'.join(_SCALES)})\b)?(?:[\s\u00a0\u202f-]?({_UNIT})(?![^\W\d_]))?"
 _NUMBER = re.compile(
     r"(\d{1,3}(?:[,'’_\u00a0\u2009\u202f]\d{3})+(?!\d)|\d+(?:,\d+)?(?!,?\d)|\d+|(?=\.\d))(\.\d+)?"
-    rf"(?:[eE]([-+−]?\d+)|\s?[×x·*]\s?10(?:\^|\*\*)?([-+−⁻]?\d+|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?{_BEHIND}"
+    rf"(?:[eE]([-+−]?\d{{1,3}})(?!\d)|\s?[×x·*]\s?10(?:\^|\*\*)?([-+−⁻]?\d{{1,3}}(?!\d)|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,3}}))?{_BEHIND}"
 )
 _LITERAL = re.compile(
     r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?|\d+:\d\d(?::\d\d)?(?!\d)"
@@ -63,7 +63,7 @@ _WORDS = re.compile(
 )
 _CHUNK = re.compile(r"[^\s()\[\]{}\"“”„`;!?=<>≈~→|—–…±]+")
 _JOINT = re.compile(r"\s*(?:-|–|—|to|and|or|\.\.+|…|±|\+/-|\+-)\s*")
-_IDENTIFIER = re.compile(r"[\d.,]+[^\W\d_]+\w*\d\w*")
+_IDENTIFIER = re.compile(r"[\d.,]{1,40}[^\W\d_]+\w*\d\w*")
 _NAME = re.compile(r"[+\-−#*@&.,:'’/\\]*[^\W\d]|[.~]*/")
 _NAME_WITHIN = re.compile(r"[A-Za-z_]\w*")
 _FACTOR = re.compile(r"[xX][\d.,]+")
@@ -139,7 +139,7 @@ def _values(found: re.Match[str]) -> tuple[tuple[float, float], ...]:
     decimals = len((plain + (found[2] or "")).partition(".")[2])
     exponent = int(raised)
     value = float(f"{plain}{found[2] or ''}e{exponent}")
-    step = 10.0 ** (exponent - max(decimals, 0))
+    step = float(f"1e{exponent - decimals}")
     return _readings(value, step, found[5], found[6])
 
 
