@@ -170,11 +170,11 @@ void writer_put_regions(struct writer *writer, const struct iolens_transport *tr
             begin = offset;
             used = 0;
         }
-        if (part->used <= sizeof joined - used) {
+        if (part->used > sizeof joined - used) {
+            writer_put(writer, offset, part->data, part->used);
+        } else if (part->used > 0) {
             memcpy(joined + used, part->data, part->used);
             used += part->used;
-        } else {
-            writer_put(writer, offset, part->data, part->used);
         }
         buffer_free(part);
     }
