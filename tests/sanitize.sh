@@ -67,15 +67,33 @@ echo "sanitize: the profiler's tests"
 CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$(library asan):$(library ubsan)" \
     .venv/bin/python -m pytest -q \
     tests/py/test_profiler_{counters,dxt,extra,heatmap,lustre,paths,stripes,filter,spool,processes}.py \
+    tests/py/test_profiler_{async,rings,mapped,locks,failed_calls,network,connections,hostile_http,gpu}.py \
     tests/py/test_fuzz_recover.py
 
+echo "sanitize: HDF5 settings"
+if grep -qs HAVE_HDF5 build/obj/workloads/libraries.mk; then
+    hdf5() { sed -n "s/^$1_HDF5 = //p" build/obj/workloads/libraries.mk; }
+    # shellcheck disable=SC2046 # several words
+    mpicc -std=gnu11 -g $(hdf5 CFLAGS) -o "$work/hdf5_given" tests/c/hdf5_given.c $(hdf5 LIBS)
+    (cd "$work" && mpirun -np 4 env IOLENS_SPOOL=none "IOLENS_INCLUDE=$work" "IOLENS_LOGPATH=$work" IOLENS_IO_CALLERS=2 \
+        'IOLENS_HDF5=*.h5:alignment=65536:coll_metadata=1:chunk_cache=4194304:libver=latest' \
+        LD_PRELOAD="$(library asan):$(library ubsan):$(ls "$asan"/lib/libiolens-{openmpi,mpich,mpiabi}.so 2>/dev/null |
+            paste -sd:):$asan/lib/libiolens.so" ./hdf5_given "$work" >/dev/null)
+    ls "$work"/*hdf5_given*.darshan >/dev/null
+fi
+
 echo "sanitize: threads"
-for program in posix_threads posix_aio; do
-    # Spools are switched off, because they lie at addresses that ThreadSanitizer uses itself.
-    (cd "$work" && env IOLENS_SPOOL=none IOLENS_INCLUDE="$work" IOLENS_LOGPATH="$work" IOLENS_DXT=1 \
-        LD_PRELOAD="$(library tsan):$tsan/lib/libiolens.so" TSAN_OPTIONS=exitcode=66 "$asan/tests/$program" >/dev/null)
-    ls "$work"/*"$program"*.darshan >/dev/null
+# Spools are switched off, because they lie at addresses that ThreadSanitizer uses itself.
+threaded=(env IOLENS_SPOOL=none "IOLENS_INCLUDE=$work" "IOLENS_LOGPATH=$work" IOLENS_DXT=1
+    "LD_PRELOAD=$(library tsan):$tsan/lib/libiolens.so" TSAN_OPTIONS=exitcode=66)
+for command in posix_threads posix_aio posix_locks "ring_cases threads" "ring_cases shared" "ring_fuzz 64 1" \
+    network_connections; do
+    # shellcheck disable=SC2086 # a program and its arguments
+    (cd "$work" && "${threaded[@]}" "$asan/tests/"$command >/dev/null)
+    ls "$work"/*"${command%% *}"*.darshan >/dev/null
 done
+PYTHONPATH=tests/py .venv/bin/python tests/py/test_profiler_connections.py "${threaded[@]}" "$asan/tests/network_copies"
+ls "$work"/*network_copies*.darshan >/dev/null
 
 echo "sanitize: workloads and the storage model"
 make -s -C storage "BUILD=$asan" "CFLAGS=$flags" "LDFLAGS=$flags"

@@ -39,7 +39,7 @@ struct server {
 
 static void move_all(int fd, size_t bytes, int sends)
 {
-    static char memory[1 << 16];
+    static __thread char memory[1 << 16];
     while (bytes > 0) {
         size_t most = bytes < sizeof memory ? bytes : sizeof memory;
         ssize_t moved = sends ? send(fd, memory, most, 0) : recv(fd, memory, most, 0);

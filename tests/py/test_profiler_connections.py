@@ -6,6 +6,7 @@ import itertools
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -114,3 +115,8 @@ def test_a_process_killed_amid_connections_leaves_those_that_it_closed(
     assert GIVEN * (found["established"] - 4) <= found["received"] <= GIVEN * found["established"]
     assert 0 < found["sent"] <= other_end.received
     assert found["open_at_end"] == 0
+
+
+if __name__ == "__main__":  # Under ThreadSanitizer, in tests/sanitize.sh: a command that ends in the program.
+    end = OtherEnd()
+    subprocess.run([*sys.argv[1:], *map(str, (end.port, 3, 8, 20, GIVEN))], check=True)
