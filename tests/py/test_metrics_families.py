@@ -236,6 +236,13 @@ def test_the_number_of_members_is_shown_where_there_is_a_family() -> None:
         shown = FILE_LOCKS.table(job_of(names=names, private={"file_locks": table}))
         assert shown is not None
         assert ("files" in shown.columns) == is_shown
+        assert shown.more is not None
+        listed, total = shown.more(100)
+        assert [row[0] for row in listed] == [row[0] for row in shown.rows]
+        assert total == len(shown.rows) == 2
+        every = FILE_LOCKS.every(job_of(names=names, private={"file_locks": table}))
+        assert every is not None
+        assert len(every) == len(names)
 
 
 def test_a_comparison_has_the_files_of_a_family_with_the_same_standing_in_one_row() -> None:

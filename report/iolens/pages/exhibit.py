@@ -67,8 +67,9 @@ class Exhibit(Generic[S]):
     summary, and on a page only in place of an exhibit that has nothing to show. `source` tells how to record the data,
     if not every run does.
     `instead` is the exhibit that `iolens table` shows if this one has nothing. `whole` returns all rows, including
-    those for which a page has no room: an export has them all. `ranks` returns the ranks behind these rows, so that a
-    reader can filter by rank.
+    those for which a page has no room: an export has them all. `listed` returns all rows for a page with room for them,
+    if these are not the rows of an export: families of files instead of each file. `ranks` returns the ranks behind
+    these rows, so that a reader can filter by rank.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Exhibit(Generic[S]):
     apart: bool = False
     source: str = ""
     whole: Callable[[S], Rows | None] | None = None
+    listed: Callable[[S], Rows | None] | None = None
     instead: Exhibit[S] | None = None
     ranks: Callable[[S, pd.DataFrame], Ranks] | None = None
 
@@ -109,6 +111,10 @@ class Exhibit(Generic[S]):
             return _as_frame(metric(subject, Ask(threshold=0.0)))
         return _as_frame(shown if shown is None or self.whole is None else self.whole(subject))
 
+    def _listed(self, subject: S) -> pd.DataFrame | None:
+        """Returns all rows for a page with room for them."""
+        return _as_frame(self.listed(subject)) if self.listed else self.every(subject)
+
     def table(self, subject: S) -> Table | None:
         """Returns the rows in words."""
         rows = self.rows(subject) if self.columns else None
@@ -119,11 +125,11 @@ class Exhibit(Generic[S]):
         note = self.note if isinstance(self.note, str) else self.note(subject)
 
         def more(most: int) -> tuple[list[list[str]], int]:
-            every = self.every(subject)
+            every = self._listed(subject)
             return ([], 0) if every is None else (_in_words(columns, every.head(most)), len(every))
 
         def ranks(most: int) -> Ranks:
-            every = self.every(subject)
+            every = self._listed(subject)
             return Ranks((), 0) if every is None or self.ranks is None else self.ranks(subject, every.head(most))
 
         return Table(

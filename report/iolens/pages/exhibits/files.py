@@ -72,6 +72,7 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     title="Files with the most time or the most bytes",
     metric=costly_files.costly_files,
     whole=costly_files.every_file,
+    listed=costly_files.file_families,
     ranks=_ranks_of,
     columns=[
         Column("file", "path"),
@@ -91,6 +92,7 @@ SHARED_FILES: Exhibit[Job] = Exhibit(
     title="Files of several ranks: fastest and slowest rank",
     metric=shared.variance,
     whole=lambda job: shared.variance(job, EVERY, by_family=False),
+    listed=lambda job: shared.variance(job, EVERY),
     columns=[
         Column("file", "path"),
         MEMBERS,
@@ -123,6 +125,7 @@ FILE_LOCKS: Exhibit[Job] = Exhibit(
     title="Time in file locks",
     metric=locks.file_locks,
     whole=lambda job: locks.file_locks(job, by_family=False),
+    listed=locks.file_locks,
     columns=[
         Column("file", "path"),
         MEMBERS,
@@ -143,6 +146,7 @@ MAPPED_FILES: Exhibit[Job] = Exhibit(
     title="Files mapped into memory",
     metric=mapped.mapped_files,
     whole=lambda job: mapped.mapped_files(job, by_family=False),
+    listed=mapped.mapped_files,
     columns=[
         Column("file", "path"),
         MEMBERS,

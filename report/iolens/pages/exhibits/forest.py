@@ -152,6 +152,7 @@ FILES: Exhibit[Forest] = Exhibit(
     title="Files with most bytes",
     metric=_top_files,
     whole=files.file_rows,
+    listed=files.file_families,
     columns=[
         Column("file", "path"),
         MEMBERS,

@@ -23,6 +23,7 @@ HINTS: Exhibit[Job] = Exhibit(
     title="MPI-IO hints",
     metric=mpiio.hints,
     whole=lambda job: mpiio.hints(job, by_family=False),
+    listed=mpiio.hints,
     columns=[
         Column("file", "path"),
         MEMBERS,
@@ -41,6 +42,7 @@ HDF5_SETTINGS: Exhibit[Job] = Exhibit(
     title="HDF5 settings from outside",
     metric=hdf5.hdf5_settings,
     whole=lambda job: hdf5.hdf5_settings(job, by_family=False),
+    listed=hdf5.hdf5_settings,
     columns=[
         Column("file", "path"),
         MEMBERS,
@@ -76,6 +78,7 @@ AGGREGATORS: Exhibit[Job] = Exhibit(
     title="Who wrote to the files that several ranks opened",
     metric=mpiio.aggregators,
     whole=lambda job: mpiio.aggregators(job, EVERY, by_family=False),
+    listed=lambda job: mpiio.aggregators(job, EVERY),
     columns=[
         Column("file", "path"),
         MEMBERS,
@@ -96,6 +99,7 @@ COLLECTIVES: Exhibit[Job] = Exhibit(
     title="Collective MPI-IO: parts of the time of a rank",
     metric=mpiio.collective_time,
     whole=lambda job: mpiio.collective_time(job, by_family=False),
+    listed=mpiio.collective_time,
     columns=[
         Column("file", "path"),
         MEMBERS,
