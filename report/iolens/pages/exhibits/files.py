@@ -18,8 +18,8 @@ from iolens.pages.exhibits.kin import KIN, MEMBERS
 
 @once_per_job
 def _file_counts(job: Job) -> Records:
-    """Returns metrics.files.overview.file_counts with one more row for a fact that no log has: the number of files that were
-    created.
+    """Returns metrics.files.overview.file_counts with one more row for a fact that no log has: the number of files
+    that were created.
     """
     found = files.file_counts(job)
     rows = Records.of(found.names, [*found.rows(), ("created", None, None, None)])
