@@ -78,7 +78,7 @@ if grep -qs HAVE_HDF5 build/obj/workloads/libraries.mk; then
     (cd "$work" && mpirun -np 4 env IOLENS_SPOOL=none "IOLENS_INCLUDE=$work" "IOLENS_LOGPATH=$work" IOLENS_IO_CALLERS=2 \
         'IOLENS_HDF5=*.h5:alignment=65536:coll_metadata=1:chunk_cache=4194304:libver=latest' \
         LD_PRELOAD="$(library asan):$(library ubsan):$(ls "$asan"/lib/libiolens-{openmpi,mpich,mpiabi}.so 2>/dev/null |
-            paste -sd:):$asan/lib/libiolens.so" ./hdf5_given "$work" >/dev/null)
+            paste -sd:):$asan/lib/libiolens.so" ./hdf5_given "$work" at-once >/dev/null)
     ls "$work"/*hdf5_given*.darshan >/dev/null
 fi
 

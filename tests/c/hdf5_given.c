@@ -1,6 +1,7 @@
 /* Writes HDF5 files in several ways, and prints what HDF5 itself says about them: `address PATH BYTES` for
  * each dataset, `cause PATH LOCAL GLOBAL` for each collective write as the bits of
  * H5Pget_mpio_no_collective_cause, and `errors N`, the depth of the error stack behind an open that failed.
+ * Usage: hdf5_given FOLDER [at-once], which skips the handlers of exit.
  */
 #include <hdf5.h>
 #include <mpi.h>
@@ -115,5 +116,7 @@ int main(int argc, char **argv)
         own_file(argv[1]);
     MPI_Finalize();
     fflush(stdout);
-    _exit(argc < 2); /* A library of HDF5 hangs in exit under AddressSanitizer, also without the profiler. */
+    if (argc > 2) /* A library of HDF5 hangs in exit under AddressSanitizer, also without the profiler. */
+        _exit(0);
+    return argc < 2;
 }

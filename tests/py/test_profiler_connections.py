@@ -98,7 +98,7 @@ def test_a_process_killed_amid_connections_leaves_those_that_it_closed(
 ) -> None:
     harness.build_library()
     settings = harness.environment(tmp_path, IOLENS_SPOOL=str(tmp_path))
-    command = [harness.build_program("network_copies"), *map(str, (other_end.port, seed, 4, 100000, GIVEN))]
+    command = [str(harness.build_program("network_copies")), *map(str, (other_end.port, seed, 4, 100000, GIVEN))]
     client = subprocess.Popen(command, env=settings, cwd=tmp_path, stdin=subprocess.DEVNULL)
     limit = time.monotonic() + PATIENCE
     while other_end.accepted < 40 * seed and time.monotonic() < limit:
