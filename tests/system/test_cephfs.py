@@ -108,7 +108,11 @@ dirty_per_target: 100M
 link_mb_per_s: 4000
 memory_mb_per_s: 1000
 lock_us: 0
+read_ahead: 1
+flush_on_close: 1
 ranks_per_client: 8
+stripe_count: 1
+stripe_size: 1M
 """
 """The limits that cephfs.sh sets for its object servers, 47.7 ms a MiB and 1 ms an operation; nothing is fitted."""
 
