@@ -20,7 +20,7 @@ from iolens.fleet import extras, tables
 from iolens.fleet.ask import open_store
 from iolens.fleet.ingest import Taken, ingest
 from iolens.fleet.rows import Met, read_rows, rows_of
-from iolens.fleet.store import Part, make_store, parts_of
+from iolens.fleet.store import NewRows, make_store, parts_of
 from iolens.log import LogError, read_log
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.job.share import io_mean_seconds
@@ -109,7 +109,7 @@ def test_jobs_files_and_findings_are_those_of_the_logs(store: Path, logs: list[P
 def test_sums_over_a_fleet_of_random_jobs_are_sums_of_what_they_say(tmp_path: Path) -> None:
     made = [random_job(seed) for seed in range(FIRST, FIRST + min(JOBS, 1000))]
     make_store(tmp_path / "store")
-    with Part(tmp_path / "store", "part") as part:
+    with NewRows(tmp_path / "store", "part") as part:
         for number, job in enumerate(made):
             met = Met(f"{number}.darshan", number, 1)
             part.add(met, rows_of(met, job, advice=True))
