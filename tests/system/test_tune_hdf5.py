@@ -13,6 +13,8 @@ from iolens.cli.main import main
 from iolens.log import read_log
 from iolens.metrics.job.interfaces.hdf5 import hdf5_settings
 
+LIBRARIES = Path(__file__).resolve().parents[2] / "build/obj/workloads/libraries.mk"
+
 EXPERIMENT = """
 name: hdf5
 workload: {program: ior, arguments: [-a, HDF5, -c, -w, -b, 300k, -t, 100k, -s, 2], ranks: 2}
@@ -29,7 +31,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.skipif(shutil.which("h5ls") is None, 
 
 
 def test_levels_of_hdf5_settings_take_effect_in_a_search(tmp_path: Path) -> None:
-    if "HAVE_HDF5" not in Path("build/obj/workloads/libraries.mk").read_text():
+    if "HAVE_HDF5" not in LIBRARIES.read_text():
         pytest.skip("no parallel HDF5 for this MPI")
     (tmp_path / "e.yaml").write_text(EXPERIMENT, encoding="utf-8")
     assert main(["tune", str(tmp_path / "e.yaml"), "--results", str(tmp_path)]) == 0
