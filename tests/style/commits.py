@@ -13,8 +13,8 @@ import sys
 FIRST = "070bf487"
 """Last commit that was made before this rule."""
 
-LEFT = ("09eee742", "abfc2f75")
-"""Commits with long subjects that were shared before this check ran on them: a shared history is not rewritten."""
+LEFT = ("09eee742", "abfc2f75", "2fadae96")
+"""Commits with a fault that were shared before this check ran on them: a shared history is not rewritten."""
 
 SUBJECT = re.compile(r"[\w./-]+(, [\w./-]+)*: \S")
 LONGEST = 72
