@@ -97,7 +97,7 @@ def test_healthy_jobs_get_no_advice() -> None:
     healthy = [one for corpus in ("corpus.yaml", "heldout.yaml") for one in judged(corpus) if one.healthy]
     assert len(healthy) >= 10
     assert {one.name: set(one.said) for one in healthy if one.said} == {}
-    assert {one.verdict.kind for one in healthy} <= {"nothing", "transfers", "compute", "asleep"}
+    assert {one.verdict.kind for one in healthy} <= {"nothing", "transfers", "compute", "asleep", "mpi"}
 
 
 def test_findings_are_bounded_and_most_gain_comes_first() -> None:

@@ -148,7 +148,11 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     and the run not sampled, I/O that is worth a look takes precedence.
     """
     is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
-    if job.run_time < limits["least_seconds"] or (not is_profiled and (share or 0.0) >= limits["worth_gain"]):
+    if (
+        job.coarse
+        or job.run_time < limits["least_seconds"]
+        or (not is_profiled and (share or 0.0) >= limits["worth_gain"])
+    ):
         return None
     from iolens.metrics.processor.sampled.largest import largest_part
 
