@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def printable(text: str, keep: str = "") -> str:
+def printable_text(text: str, keep: str = "") -> str:
     r"""Returns a text whose unprintable characters (controls, U+202E and other directions, lone surrogates) are written
     as escapes, such as \x1b and \u202e; characters in `keep` stay.
     """
@@ -25,15 +25,15 @@ def _escaped(letter: str) -> str:
 
 def decoded(raw: bytes) -> str:
     """Returns bytes as printable text; bytes that are no UTF-8 become U+FFFD."""
-    return printable(raw.decode("utf-8", "replace"))
+    return printable_text(raw.decode("utf-8", "replace"))
 
 
 def checked(found: Any) -> Any:
     """Returns parsed JSON whose texts, keys included, are printable."""
     if isinstance(found, str):
-        return printable(found)
+        return printable_text(found)
     if isinstance(found, list):
         return [checked(one) for one in found]
     if isinstance(found, dict):
-        return {printable(key): checked(value) for key, value in found.items()}
+        return {printable_text(key): checked(value) for key, value in found.items()}
     return found

@@ -32,7 +32,7 @@ from iolens.lab.predict.predict import PredictedTimes, recorded_times, replay
 from iolens.lab.predict.recorded import Recorded, read_recorded
 from iolens.lab.predict.replay import exchange_bandwidth
 from iolens.lab.predict.settings import ChangedSettings
-from iolens.lab.storage.emulated import forget_job, make_mount, set_stripes
+from iolens.lab.storage.emulated import forget_job, make_mount, set_emulated_stripes
 from iolens.lab.storage.layout import Layout
 from iolens.log import read_log
 
@@ -156,7 +156,7 @@ def run(matrix: Matrix, settings: ChangedSettings, mount: Path, output: Path) ->
     folder = mount / "data"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    set_stripes(folder, Layout(settings.stripe_count or 1, settings.stripe_size or STRIPE))
+    set_emulated_stripes(folder, Layout(settings.stripe_count or 1, settings.stripe_size or STRIPE))
     component = "lustre" if matrix.driver == "lustre" else "romio321"
     command = [str(IOLENS), "run", "--dxt", "--io-component", component, "--storage-mount", str(mount)]
     command += ["--output", str(output), "--", *words_of(matrix, settings, folder)]

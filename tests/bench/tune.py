@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "py"))
 
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.folders import POINTS
-from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.define.matrix import matrix_points, schedule
 from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.sweep.perform.progress import Lines
 from iolens.lab.sweep.plan.prepare import prepare
@@ -58,7 +58,7 @@ def collect(folder: Path, repetitions: int) -> None:
                 row = read_run(path, METRICS[experiment.metric].operation) if path.exists() else {"usable": False}
                 if row["usable"] and row["bandwidth"]:
                     rows.append((name, run.point.id, run.repetition, f"{row['bandwidth']:.4f}"))
-            missing = {point.id for point in points(experiment)} - {row[1] for row in rows}
+            missing = {point.id for point in matrix_points(experiment)} - {row[1] for row in rows}
             print(f"{name}: {len(rows)} runs" + (f", left out: no run of {sorted(missing)}" if missing else ""))
             out.writerows(sorted(rows) if not missing else [])
 
@@ -81,7 +81,7 @@ def tpe(experiment: Experiment, found: Record, runs: int, seed: int) -> str:
         direction="maximize",
         sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=max(2, runs // 2)),
     )
-    by_settings = {tuple(point.settings.values()): point.id for point in points(experiment)}
+    by_settings = {tuple(point.settings.values()): point.id for point in matrix_points(experiment)}
     search = search_of(experiment)
     for place, _ in search.begin:
         study.enqueue_trial(dict(search.points[place].settings))

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 from iolens.metrics.why.program import Program, program_of
-from iolens.metrics.why.replay import Graph, Lists, Pairs, run_time
+from iolens.metrics.why.replay import Graph, Lists, Pairs, replayed_run_time
 from why_scale import events
 
 _STEP = 21
@@ -59,7 +59,7 @@ def main() -> None:
     before, seconds = time.process_time(), []
     for each in range(args.replays):
         changed = graph.cost if each == 0 else graph.cost * (1 - each / args.replays)
-        seconds.append(run_time(program, graph, graph.gap, changed))
+        seconds.append(replayed_run_time(program, graph, graph.gap, changed))
         del changed
     spent, peak = time.process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"{len(graph.gap):,} calls, {args.replays} replays: {spent:.1f} s of a processor, {peak:.2f} GB at most")

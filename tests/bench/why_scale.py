@@ -18,7 +18,7 @@ from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.joins import joins_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.program import program_of
-from iolens.metrics.why.replay import graph_of, run_time
+from iolens.metrics.why.replay import graph_of, replayed_run_time
 from iolens.metrics.why.waits import waits_of
 
 _KINDS = np.array(["send", "recv", "file", "all"], object)
@@ -95,7 +95,7 @@ def main() -> None:
     graph = graph_of(program, joins)
     said("graph")
     for _ in range(11):
-        run_time(program, graph, graph.gap, graph.cost)
+        replayed_run_time(program, graph, graph.gap, graph.cost)
     said("11 replays")
     print(
         f"{len(table):,} events, {len(waits.call):,} waits, {joins.not_joined} without partner, {graph.broken} broken"

@@ -18,7 +18,7 @@ from iolens.metrics.subjects.values import RUN, values_of
 from iolens.metrics.why.answers import storage_bound
 from iolens.missing import is_nan
 from iolens.pages.job.advice import all_findings, first_action, spoken
-from iolens.pages.job.advice_lists import advice_text, judgement
+from iolens.pages.job.advice_lists import advice_text, judgement_object
 
 QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
 NO_FAULT = "no rule found a fault"
@@ -186,7 +186,7 @@ def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
 
 def _outputs(job: Job, found: Diagnosis) -> Iterator[str]:
     """Yields statements of JSON, the terminal and a comparison that are not those of the judgement."""
-    said = judgement(job, found)
+    said = judgement_object(job, found)
     printed = [(one["id"], one["gain"], one["severity"]) for one in said["findings"]]
     if said["verdict"]["sentence"] != found.verdict.sentence or said["hints"] != list(found.hints):
         yield "JSON has another verdict or other hints"

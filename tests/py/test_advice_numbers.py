@@ -13,7 +13,7 @@ from iolens.advise.agree import agreed
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.mpiio import exchange
-from iolens.advise.standing import HARDLY, NOTHING, standing
+from iolens.advise.standing import HARDLY, NOTHING, log_standing
 from iolens.log import read_log
 from iolens.metrics.files.ost import clearly_slow
 from iolens.pages.exhibits.cost import PERFORMANCE
@@ -111,7 +111,7 @@ def test_several_narrow_files_have_their_own_bytes_and_the_sum_apart() -> None:
 def test_a_share_just_below_what_is_worth_it_is_said_to_be_close() -> None:
     for part, stands in ((4.7, HARDLY), (3.0, NOTHING)):
         made = job(4, {"POSIX": own_files([part] * 4)})
-        assert standing(made, DEFAULTS) == stands
+        assert log_standing(made, DEFAULTS) == stands
     close = diagnosis(job(4, {"POSIX": own_files([4.7] * 4)})).verdict.sentence
     assert close.startswith("Hardly worth your time: I/O took at most 4.7 % of the run")
     assert "close to the 5.0 % where advice begins" in close

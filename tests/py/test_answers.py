@@ -21,7 +21,7 @@ from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.define.matrix import schedule
 from iolens.lab.sweep.define.spec import spec_of
 from iolens.lab.sweep.perform.collect import complaint as complaint_of_run
-from iolens.lab.sweep.perform.collect import judge
+from iolens.lab.sweep.perform.collect import judge_run
 from iolens.lab.sweep.plan.builds import check_recipes
 from iolens.lab.sweep.read.answers import SAME, against
 from iolens.lab.sweep.read.results import Results, load_results
@@ -30,7 +30,7 @@ from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison.results import Comparison, compare
 from iolens.pages.comparison import words
 from iolens.pages.comparison.remedy import folded, remedy
-from iolens.pages.exhibits.sweep.answers import answers
+from iolens.pages.exhibits.sweep.answers import build_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 NORMS = [0.5, 2.0]
@@ -145,7 +145,7 @@ def test_less_time_is_better_and_ratios_are_of_speeds(tmp_path: Path) -> None:
     assert best["ratio_low"] > 1
     assert found.proven
     assert found.effects["ratio"].tolist() == pytest.approx([2.0, 4.0], rel=0.01)
-    said = words.verdict(found)
+    said = words.comparison_verdict(found)
     assert said.startswith("Best: flags -Ofast, 4.01 times [")
     assert "as fast as the baseline (flags -O0): 0.997 against 4.00 s." in said
     assert not any("storage's model" in word or "EMULATED" in word for word in cautions(results, found))
@@ -179,11 +179,11 @@ def test_the_fastest_is_not_the_best_where_its_answer_differs(
     )
     assert found.points["left_out"].tolist() == ["", "", reason]
     assert found.points.loc[found.best, "label"] == "flags -O2"
-    assert f"flags -Ofast gave 0.997 s but cannot be compared ({reason})." in words.verdict(found)
+    assert f"flags -Ofast gave 0.997 s but cannot be compared ({reason})." in words.comparison_verdict(found)
     assert words.answer_sentences(found) == [
         "Answer: the baseline's in 6 of 9 runs (greatest relative difference 0), another one in 3: flags -Ofast."
     ]
-    table = answers(found)
+    table = build_answers(found)
     assert table is not None
     assert table["answer"].tolist() == [SAME, SAME, reason.removeprefix("its answer ")]
     assert table["flags"].tolist() == list(SECONDS)
@@ -235,7 +235,7 @@ def test_a_sweep_that_builds_nothing_compares_no_answers(tmp_path: Path) -> None
     found = load_results(tmp_path)
     assert found.runs["answer.said"].isna().all()
     assert words.answer_sentences(compared(found)) == []
-    assert answers(compared(found)) is None
+    assert build_answers(compared(found)) is None
 
 
 def test_a_run_whose_own_verification_fails_says_so(tmp_path: Path) -> None:
@@ -243,8 +243,8 @@ def test_a_run_whose_own_verification_fails_says_so(tmp_path: Path) -> None:
     outcome = Outcome(("btio",), "", 0.0, 1, 1.0, ())
     wrong = {"verification": {"status": "unsuccessful", "detail": None}}
     why = "exit code 1: verification unsuccessful: the answer is wrong"
-    assert judge(tmp_path, outcome, Health("ext4"), {}, None, wrong) == ("failed", why)
-    assert judge(tmp_path, outcome, Health("ext4"), {}, None, {})[1] == (
+    assert judge_run(tmp_path, outcome, Health("ext4"), {}, None, wrong) == ("failed", why)
+    assert judge_run(tmp_path, outcome, Health("ext4"), {}, None, {})[1] == (
         f"exit code 1: Primary job terminated normally, but 1 process returned (full output: {tmp_path / 'stderr.txt'})"
     )
 

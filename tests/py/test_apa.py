@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import profiler_harness as harness
 import pytest
-from iolens.cli.read.apa import functions, lines
+from iolens.cli.read.apa import apa_lines, functions
 from iolens.errors import UsageError
 from iolens.lab.run.apa import Apa, find_functions, read_apa, settings_of
 from iolens.log import read_log
@@ -37,7 +37,7 @@ def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatc
     rows = [("a", "app", 60.0, 999), ("b", "app", 31.0, 20), ("c", "app", 5.0, 999), ("d", "lib.so", 0.5, 999)]
     rows.insert(0, ("e", "app", 2.0, 0))
     made = pd.DataFrame(rows, columns=["symbol", "object", "share", "bytes"])
-    assert lines(made) == [
+    assert apa_lines(made) == [
         "-T e  # 2.00 %  size n/a  app",
         "-T a  # 60.00 %  999 bytes  app",
         "# -T b  # 31.00 %  20 bytes  app",

@@ -15,7 +15,7 @@ from iolens.lab.subjects.subjects import read_subjects
 from iolens.lab.sweep.perform.collect import page_cache
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, frame_of
 from iolens.metrics.audit.rules import RULES, audit
-from iolens.metrics.audit.sources import of_subjects
+from iolens.metrics.audit.sources import sources_of_subjects
 
 RUN: Mapping[str, Any] = {
     "started": "2026-11-21T10:00:00+00:00",
@@ -189,7 +189,7 @@ def test_what_run_json_records_is_audited(tmp_path: Path) -> None:
         for n in range(3):
             extra = {"machine": machine(), "load_before": 0.0, "started": f"2026-11-21T10:{n}{len(name)}:00+00:00"}
             write_run(tmp_path / name / f"rep-{n}", {"stripe_count": 4}, n, 100.0 + n, **extra)
-    found = of_subjects(read_subjects([tmp_path / "one", tmp_path / "two"]))
+    found = sources_of_subjects(read_subjects([tmp_path / "one", tmp_path / "two"]))
     for rule in ("Same processor", "Same memory", "Same kernel", "Same MPI", "Made within", "Quiet", "Enough"):
         assert state(found, rule) == KEPT, rule
     assert state(found, "Order of runs") == BROKEN or len(set(found.runs["started"])) < 6

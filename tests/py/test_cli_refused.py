@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iolens import __version__
-from iolens.cli.main import main, parse
+from iolens.cli.main import main, parse_arguments
 from iolens.cli.record.run import LARGEST_EVENTS, LARGEST_HZ, LEAST_HZ, MOST_CALLERS
 from iolens.errors import UsageError
 from iolens.lab.run.judged import refuse_unknown
@@ -162,10 +162,10 @@ MIXED = (
 
 @pytest.mark.parametrize(("mixed", "apart"), MIXED)
 def test_options_may_stand_between_the_other_words(mixed: str, apart: str) -> None:
-    assert parse(mixed.split()) == parse(apart.split())
+    assert parse_arguments(mixed.split()) == parse_arguments(apart.split())
 
 
 def test_a_name_that_begins_like_an_option_stands_behind_two_dashes() -> None:
-    assert parse(["table", "--csv", "--", "files", "-log"]).log == Path("-log")
-    assert parse(["run", "--dxt", "--", "app", "--", "-x"]).command == ["--", "app", "--", "-x"]
-    assert parse(["stripe", "set", "-c", "2", "there"]).path == Path("there")
+    assert parse_arguments(["table", "--csv", "--", "files", "-log"]).log == Path("-log")
+    assert parse_arguments(["run", "--dxt", "--", "app", "--", "-x"]).command == ["--", "app", "--", "-x"]
+    assert parse_arguments(["stripe", "set", "-c", "2", "there"]).path == Path("there")

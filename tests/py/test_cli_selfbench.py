@@ -26,7 +26,7 @@ def test_a_log_gets_a_bound_from_its_calls(tmp_path: Path, capsys: pytest.Captur
     words = ["--directory", str(tmp_path), "--files", "20", "--pairs", "3", "--jobs", "1", "--log", str(log)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "iolens.lab.run.cost.overhead.seconds_of", lambda command, environment: 1.0 + 0.5 * ("env" in command)
+            "iolens.lab.run.cost.overhead.command_seconds", lambda command, environment: 1.0 + 0.5 * ("env" in command)
         )
         assert main(["selfbench", *words]) == 0
     _, _, bound = capsys.readouterr().out.partition("seconds of the busiest rank")

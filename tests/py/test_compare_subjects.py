@@ -17,7 +17,7 @@ from iolens.lab.sweep.perform.collect import observed, write_distribution
 from iolens.log import read_log
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.processor.mpi import nodes
-from iolens.metrics.subjects.bounds import bounds
+from iolens.metrics.subjects.bounds import subject_bounds
 from iolens.metrics.subjects.shapes import activities, operation_seconds, sizes
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.metrics.subjects.values import values_of
@@ -107,8 +107,8 @@ def test_the_model_of_emulated_storage_sets_the_bound(tmp_path: Path) -> None:
         write_run(tmp_path / name / "rep-1", {"stripe_count": 4, "aggregators": 2}, 1, 100.0)
         (tmp_path / name / "ost.yaml").write_text(limits)
     subjects = read_subjects([tmp_path / "one", tmp_path / "two"])
-    assert bounds(subjects) == {letter: pytest.approx(400e6 / MIB) for letter in "AB"}
-    assert bounds(subjects, 1e12) == bounds(subjects)
+    assert subject_bounds(subjects) == {letter: pytest.approx(400e6 / MIB) for letter in "AB"}
+    assert subject_bounds(subjects, 1e12) == subject_bounds(subjects)
 
 
 def test_a_file_of_each_writer_has_stripes_of_its_own(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_file_of_each_writer_has_stripes_of_its_own(tmp_path: Path) -> None:
         run.write_text(json.dumps(json.loads(run.read_text()) | {"observed": seen}))
         (tmp_path / name / "ost.yaml").write_text(limits)
     subjects = read_subjects([tmp_path / "one", tmp_path / "two"])
-    assert bounds(subjects) == {letter: pytest.approx(1000e6 / MIB) for letter in "AB"}
+    assert subject_bounds(subjects) == {letter: pytest.approx(1000e6 / MIB) for letter in "AB"}
 
 
 def test_a_run_that_wrote_several_files_says_how_the_bytes_lie() -> None:

@@ -125,7 +125,7 @@ def test_gains_that_multiply_are_no_interaction(tmp_path: Path) -> None:
 def test_equal_settings_cannot_be_told_from_the_best(tmp_path: Path) -> None:
     comparison = compared(write_sweep(tmp_path / "sweep", {"aggregators": [1, 2, 4]}, model=lambda _: 200.0))
     assert comparison.points["tied"].all()
-    text = words.verdict(comparison)
+    text = words.comparison_verdict(comparison)
     assert "2 other settings cannot be told" in text
     assert f"5 of each would make the intervals about {math.sqrt(3 / 5):.2f} times as wide." in text
     assert "do not prove" in text or "baseline" in text
@@ -143,14 +143,14 @@ def test_the_smallest_of_equal_settings_is_named(tmp_path: Path) -> None:
     fastest = comparison.points["value"].idxmax()
     assert fastest != comparison.best
     label, best = comparison.points.loc[fastest, "label"], comparison.points.loc[place[2, 1], "label"]
-    text = words.verdict(comparison)
+    text = words.comparison_verdict(comparison)
     assert f"Best: {best}" in text
     assert f"{label} gave" in text
     assert f"the smallest of these {len(comparison.equals)} settings is recommended" in text
-    assert "The smallest of them is 2 stripes, 1 aggregator: more runs" in words.verdict(
+    assert "The smallest of them is 2 stripes, 1 aggregator: more runs" in words.comparison_verdict(
         replace(comparison, best=place[8, 2])
     )
-    assert "The smallest" not in words.verdict(replace(comparison, best=place[2, 1]))
+    assert "The smallest" not in words.comparison_verdict(replace(comparison, best=place[2, 1]))
 
 
 BIMODAL = ((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80))
@@ -186,8 +186,8 @@ def test_one_repetition_claims_nothing(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", GRID, repetitions=1)
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert "[" not in words.verdict(comparison)
-    assert "do not prove" in words.verdict(comparison)
+    assert "[" not in words.comparison_verdict(comparison)
+    assert "do not prove" in words.comparison_verdict(comparison)
     assert any("1 usable run" in word for word in cautions(results, comparison))
 
 
@@ -230,12 +230,14 @@ def test_runs_on_different_hosts_are_said(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]})
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert not any("hosts" in word for word in [*cautions(results, comparison), words.subtitle(results, comparison)])
+    assert not any(
+        "hosts" in word for word in [*cautions(results, comparison), words.comparison_subtitle(results, comparison)]
+    )
     change(folder / "points/stripe_count2/rep-1/run.json", hosts=["node7", "node2"])
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert any("(node1; node2, node7)" in word for word in cautions(results, comparison))
-    assert "2 hosts" in words.subtitle(results, comparison)
+    assert "2 hosts" in words.comparison_subtitle(results, comparison)
 
 
 @pytest.mark.parametrize(("load", "said"), [(3.0, False), (9.0, True)])

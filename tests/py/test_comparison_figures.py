@@ -10,7 +10,7 @@ import pytest
 from comparison_example import MIB, write_sweep
 from iolens.figures.comparison.bars import grouped_bars
 from iolens.figures.comparison.effects import effect_forest
-from iolens.figures.comparison.heatmap import heatmap
+from iolens.figures.comparison.heatmap import heatmap_figure
 from iolens.figures.comparison.interaction import interaction_lines
 from iolens.figures.comparison.levels import nice_ticks, ratio_ticks, reach
 from iolens.figures.comparison.ranking import MOST, ranking
@@ -106,7 +106,7 @@ def test_long_names_do_not_run_into_each_other(long_names: Comparison, count: in
     pair, label = (factors[1], factors[0]), LABEL
     figures = [
         grouped_bars(points, long_names.runs, factors, columns, label, long_names.best),
-        heatmap(points, pair, [], label, long_names.best),
+        heatmap_figure(points, pair, [], label, long_names.best),
         ranking(points, label),
         effect_forest(long_names.effects),
     ]
@@ -122,7 +122,7 @@ def test_a_setting_that_lost_runs_says_so_in_every_figure(long_names: Comparison
     bars = grouped_bars(long_names.points, long_names.runs, long_names.factors, columns, LABEL, long_names.best)
     assert words_of(bars) == ["1 lost"] * 4
     pair = (long_names.factors[0], long_names.factors[1])
-    assert sum("1 lost" in text for text in words_of(heatmap(long_names.points, pair, [], LABEL, None))) == 4
+    assert sum("1 lost" in text for text in words_of(heatmap_figure(long_names.points, pair, [], LABEL, None))) == 4
     names = [name.get_text() for name in ranking(long_names.points, LABEL).axes[0].get_yticklabels()]
     assert sum("(1 of 3 runs lost)" in name.replace("\n", " ") for name in names) == 4
 
@@ -130,7 +130,7 @@ def test_a_setting_that_lost_runs_says_so_in_every_figure(long_names: Comparison
 def test_every_number_is_in_the_map_and_a_missing_one_says_so(comparison: Comparison) -> None:
     points = comparison.points.copy()
     points.loc[0, ["value", "left_out"]] = [float("nan"), "no usable run"]
-    figure = heatmap(points, ("stripe_count", "aggregators"), ["cb_buffer_size"], LABEL, comparison.best)
+    figure = heatmap_figure(points, ("stripe_count", "aggregators"), ["cb_buffer_size"], LABEL, comparison.best)
     expected = [f"{value:.0f}" for value in points["value"].dropna()]
     assert sorted(words_of(figure)) == sorted([*expected, "n/a"])
 

@@ -69,7 +69,7 @@ def test_fresh_runs_have_no_part_in_the_choice(tmp_path: Path) -> None:
     assert len(load_results(folder).runs) == len(before.runs) == 12
     assert comparison.points.equals(compare(before.runs, before.settings).points)
     assert not comparison.proven
-    assert "do not prove that it is better" in words.verdict(comparison)
+    assert "do not prove that it is better" in words.comparison_verdict(comparison)
 
 
 def test_fresh_runs_prove_what_the_sweep_alone_could_not(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_fresh_runs_prove_what_the_sweep_alone_could_not(tmp_path: Path) -> None
     write_fresh(folder, [BEST, BASE], [[600.0, 610.0, 590.0], [150.0, 151.0, 152.0]])
     comparison = compared(folder)
     assert comparison.proven
-    text = words.verdict(comparison)
+    text = words.comparison_verdict(comparison)
     assert text.startswith("Confirmed: 4 stripes, 4 aggregators gives 3.97 times [")
     assert "600 against 151 MiB/s in 3 fresh runs of each." in text
     assert "In the sweep, from which it was picked, it gave " in text
@@ -98,7 +98,7 @@ def test_fresh_runs_that_were_lost_prove_nothing(tmp_path: Path) -> None:
     assert comparison.fresh is not None
     assert comparison.fresh.ratio is None
     problem = "4 stripes, 4 aggregators: no usable run: slow disk"
-    assert f"Fresh runs to confirm this cannot be used ({problem})." in words.verdict(comparison)
+    assert f"Fresh runs to confirm this cannot be used ({problem})." in words.comparison_verdict(comparison)
 
 
 def test_fresh_runs_of_a_former_best_are_not_mixed_in(tmp_path: Path) -> None:

@@ -82,7 +82,9 @@ def test_a_setting_that_lost_its_slow_runs_is_neither_best_nor_tied(tmp_path: Pa
 def test_lost_runs_are_said_on_the_first_page_and_in_the_tables(tmp_path: Path) -> None:
     results = load_results(lucky(tmp_path / "sweep"))
     comparison = compare(results.runs, results.settings)
-    assert f"4 stripes gave 641 MiB/s but cannot be compared (2 of 3 runs lost: {SLOW})." in words.verdict(comparison)
+    assert f"4 stripes gave 641 MiB/s but cannot be compared (2 of 3 runs lost: {SLOW})." in words.comparison_verdict(
+        comparison
+    )
     warned = " ".join(cautions(results, comparison))
     assert f"2 of 9 runs were lost: 2 × {SLOW}." in warned
     assert f"Left out of the comparison: 4 stripes (641 MiB/s): 2 of 3 runs lost: {SLOW}." in warned
@@ -113,7 +115,7 @@ def test_lost_runs_that_were_repeated_are_said_and_count(tmp_path: Path) -> None
     comparison = compare(results.runs, results.settings)
     points = comparison.points.set_index("stripe_count")
     assert settings_of(comparison, comparison.best) == (4,)
-    assert words.verdict(comparison).startswith("Best: 4 stripes (1 lost run repeated), ")
+    assert words.comparison_verdict(comparison).startswith("Best: 4 stripes (1 lost run repeated), ")
     assert points.loc[2, "left_out"] == f"4 of 7 runs lost: {SLOW}"
     assert f"5 of 14 runs were lost, 5 of them repeated: 5 × {SLOW}." in " ".join(cautions(results, comparison))
 
@@ -154,7 +156,7 @@ def test_when_no_run_is_usable_the_verdict_says_why(tmp_path: Path) -> None:
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert comparison.best is None
-    assert "no space left" in words.verdict(comparison)
+    assert "no space left" in words.comparison_verdict(comparison)
     assert remedy(results, comparison) is None
 
 
@@ -176,4 +178,4 @@ def test_a_baseline_that_was_not_run_is_not_invented(tmp_path: Path) -> None:
     comparison = compared(folder)
     assert comparison.baseline is None
     assert comparison.points["ratio"].isna().all()
-    assert "the worst" in words.verdict(comparison)
+    assert "the worst" in words.comparison_verdict(comparison)

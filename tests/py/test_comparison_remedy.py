@@ -106,7 +106,7 @@ def test_no_driver_is_named_where_no_data_went_through_mpiio(tmp_path: Path) -> 
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert driver_marks(results.runs) == driver_notes(results.runs) == []
-    assert "ROMIO" not in words.subtitle(results, comparison)
+    assert "ROMIO" not in words.comparison_subtitle(results, comparison)
     found = remedy(results, comparison)
     assert found is not None
     assert found.holds_for.endswith("no data went through MPI-IO.")
@@ -173,7 +173,7 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
     assert any("fewer wrote than were asked for: 1 of 4 with 1 stripe." in note for note in told)
     assert "One aggregator can feed up to 6 stripes; from 7 on" in words.bound_sentences(comparison)[0]
     assert [round(value) for value in comparison.points["bound"]] == [191, 191, 1192, 2289]
-    assert "ROMIO's Lustre driver" in words.subtitle(results, comparison)
+    assert "ROMIO's Lustre driver" in words.comparison_subtitle(results, comparison)
     assert driver_marks(results.runs) == ["ROMIO'S LUSTRE DRIVER: AS ON LUSTRE SITES"]
     found = remedy(results, comparison)
     assert found is not None

@@ -10,7 +10,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError, UsageError
 from iolens.lab.run.containers.container import assembled, examination, take_contained_apart
-from iolens.lab.run.containers.container_inside import SCRIPT, missing_libraries, read_answer, refusal
+from iolens.lab.run.containers.container_inside import SCRIPT, libraries_missing_inside, read_answer, refusal
 from iolens.lab.run.containers.container_runtimes import RUNTIMES, bind_option, runtime_of
 
 STARTS = [
@@ -118,7 +118,7 @@ def test_an_mpi_that_is_not_inside() -> None:
     text = "=loader /lib64/ld.so\n=musl \n=libraries\n\tlibc.so.6 => /lib/libc.so.6 (0x1)\n=program /w/app\n"
     inside = read_answer(text + "\tlibmpi.so.40 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x1)\n=launcher\n")
     assert refusal(inside, "x") is None
-    assert missing_libraries(inside) == ["libmpi.so.40"]
+    assert libraries_missing_inside(inside) == ["libmpi.so.40"]
 
 
 @pytest.mark.parametrize(("program", "listed"), [("true", False), (sys.executable, True), ("/etc/hostname", False)])
@@ -126,7 +126,7 @@ def test_the_script_that_looks_inside_on_this_machine(program: str, listed: bool
     done = subprocess.run(["sh", "-c", SCRIPT, "sh", program, "sh"], capture_output=True, text=True, check=False)
     inside = read_answer(done.stdout)
     assert inside.loader
-    assert missing_libraries(inside) == []
+    assert libraries_missing_inside(inside) == []
     assert ("libc.so.6 =>" in inside.program) is listed
 
 

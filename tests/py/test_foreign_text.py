@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from iolens.cli.main import main
-from iolens.foreign import checked, printable
+from iolens.foreign import checked, printable_text
 from iolens.lab.outputs.outputs import read_output
 from iolens.log.format import container
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
@@ -185,8 +185,8 @@ def test_what_others_print_keeps_its_lines_alone(tmp_path: Path) -> None:
 
 
 def test_the_door_writes_each_character_as_an_escape_and_leaves_others() -> None:
-    assert printable("naïve 文件.dat") == "naïve 文件.dat"
-    assert printable("a\x1b[31m\u202eb\n\x85\udc80") == "a\\x1b[31m\\u202eb\\n\\x85\\udc80"
-    assert printable("a\tb\n", keep="\t\n") == "a\tb\n"
-    assert all(printable(letter).isprintable() for letter in UNPRINTABLE)
+    assert printable_text("naïve 文件.dat") == "naïve 文件.dat"
+    assert printable_text("a\x1b[31m\u202eb\n\x85\udc80") == "a\\x1b[31m\\u202eb\\n\\x85\\udc80"
+    assert printable_text("a\tb\n", keep="\t\n") == "a\tb\n"
+    assert all(printable_text(letter).isprintable() for letter in UNPRINTABLE)
     assert checked({"a\x1b": ["\u202e", 1, None]}) == {"a\\x1b": ["\\u202e", 1, None]}

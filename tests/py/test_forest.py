@@ -19,7 +19,7 @@ from iolens.errors import IolensError
 from iolens.forest import activity, files, summary
 from iolens.forest.forest import Forest, read_forest
 from iolens.forest.label import label
-from iolens.forest.tree import clocks, tree_of
+from iolens.forest.tree import process_clocks, tree_of
 from iolens.metrics.files.overview import all_files
 from patience import PATIENCE
 
@@ -247,7 +247,7 @@ def test_a_clock_that_was_set_meanwhile_is_taken_out() -> None:
     later = replace(one, clock=1060.0)
     other = replace(one, host="node2", clock=5000.0)
     unknown = replace(one, clock=None)
-    assert clocks((one, one, later, other, unknown)).tolist() == [0, 0, -60, 0, 0]
+    assert process_clocks((one, one, later, other, unknown)).tolist() == [0, 0, -60, 0, 0]
 
 
 def test_a_process_with_several_logs_counts_once(folder: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from iolens.cli.main import main
 from iolens.errors import UsageError
-from iolens.metrics.subjects.gate import BROKEN, HELD, OPEN, judge, limit_of
+from iolens.metrics.subjects.gate import BROKEN, HELD, OPEN, judge_limit, limit_of
 from iolens.metrics.subjects.subject import Output, Subject, Trial, Value
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -23,7 +23,7 @@ def subject(values: list[float], unit: str = "s") -> Subject:
 
 
 def verdict(limit: str, base: list[float], new: list[float], unit: str = "s") -> str:
-    (found,) = judge([limit_of(limit)], subject(base, unit), subject(new, unit))
+    (found,) = judge_limit([limit_of(limit)], subject(base, unit), subject(new, unit))
     return found.outcome
 
 
@@ -71,7 +71,7 @@ def test_verdicts_by_hand(limit: str, base: list[float], new: list[float], unit:
 def test_a_number_that_is_none_breaks_no_limit_and_is_said(value: float, unit: str) -> None:
     limits = [limit_of("g_x>+10%"), limit_of("g_x<-10%")]
     for base, new in (([value], [1.0]), ([1.0, 1.1], [value, 1.0]), ([value], [value]), ([value] * 2, [value] * 2)):
-        for found in judge(limits, subject(base, unit), subject(new, unit)):
+        for found in judge_limit(limits, subject(base, unit), subject(new, unit)):
             assert (found.outcome, found.reason) == (OPEN, "some runs have no number here, or an infinite one")
 
 

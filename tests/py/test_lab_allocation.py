@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.mpi_launch import mpi, single_copy
-from iolens.lab.run.mpi_launch.allocation import Allocation, Node, allocation, expand, own_cores, repeated
+from iolens.lab.run.mpi_launch.allocation import Allocation, Node, allocation, expand_hosts, own_cores, repeated
 from mpi_libraries import library
 
 CROWDED = {"OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_hwloc_base_binding_policy"}
@@ -38,7 +38,7 @@ TWO_NODES = {
     ],
 )
 def test_slurms_short_list_of_nodes(short: str, names: list[str]) -> None:
-    assert expand(short) == names
+    assert expand_hosts(short) == names
 
 
 def test_slurms_short_list_of_counts() -> None:
@@ -201,7 +201,7 @@ def test_the_variables_are_those_of_the_launchers_version(
     monkeypatch: pytest.MonkeyPatch, said: str, version: int | None
 ) -> None:
     monkeypatch.setattr(mpi, "single_copy_works", lambda: False)
-    monkeypatch.setattr(mpi, "output_of", lambda *_: said)
+    monkeypatch.setattr(mpi, "mpi_output", lambda *_: said)
     mpi.version_of_launcher.cache_clear()
     told = mpi.environment("openmpi", own_cores() + 1, None, given={}, launcher="mpirun")
     mpi.version_of_launcher.cache_clear()
@@ -222,7 +222,7 @@ def test_the_variables_are_those_of_the_launchers_version(
 def test_romio_has_the_name_that_this_open_mpi_gives_it(
     monkeypatch: pytest.MonkeyPatch, launcher: str | None, versions: Mapping[str, str], component: str
 ) -> None:
-    monkeypatch.setattr(mpi, "output_of", lambda *words: versions.get(words[0], ""))
+    monkeypatch.setattr(mpi, "mpi_output", lambda *words: versions.get(words[0], ""))
     mpi.version_of_launcher.cache_clear()
     told = mpi.environment("openmpi", 1, "romio321", given={}, launcher=launcher)
     mpi.version_of_launcher.cache_clear()

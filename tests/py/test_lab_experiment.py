@@ -13,7 +13,7 @@ from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.storage.plain import PLAIN
 from iolens.lab.sweep.define.classes import Choices, class_experiment, default_experiment, fitting_stripe
 from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
-from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.define.matrix import matrix_points, schedule
 from iolens.lab.sweep.define.spec import spec_of
 from iolens.lab.sweep.perform.collect import effective_hints
 from iolens.lab.sweep.plan.preview import plan
@@ -119,7 +119,7 @@ def test_small_dumps_get_small_stripes() -> None:
 
 def test_every_block_holds_every_point_once_in_a_shuffled_but_repeatable_order() -> None:
     experiment = default_experiment(Choices(repetitions=5))
-    runs, wanted = schedule(experiment), [point.id for point in points(experiment)]
+    runs, wanted = schedule(experiment), [point.id for point in matrix_points(experiment)]
     blocks = [runs[begin : begin + len(wanted)] for begin in range(0, len(runs), len(wanted))]
     for number, block in enumerate(blocks, 1):
         assert sorted(run.point.id for run in block) == sorted(wanted)
@@ -250,14 +250,14 @@ LAST = "together: [[stripe_count, cb_buffer_size]]"
 def test_factors_that_go_together_take_their_levels_side_by_side(tmp_path: Path) -> None:
     text = TOGETHER.replace("matrix:\n", "matrix:\n  aggregators: {from: 1, to: 8, times: 2}\n")
     experiment = load_experiment(write(tmp_path, text))
-    found = [tuple(point.settings.values()) for point in points(experiment)]
+    found = [tuple(point.settings.values()) for point in matrix_points(experiment)]
     assert found == [(n, *pair) for n in (1, 2, 4, 8) for pair in ((1, 2**20), (2, 2**24))]
     assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
 
 
 def test_excluded_points_are_not_run(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, EXCLUDE))
-    assert [point.id for point in points(experiment)] == ["sc1_cb1M", "sc2_cb1M", "sc2_cb16M"]
+    assert [point.id for point in matrix_points(experiment)] == ["sc1_cb1M", "sc2_cb1M", "sc2_cb16M"]
     assert load_experiment(write(tmp_path, to_yaml(experiment))) == experiment
 
 
@@ -315,7 +315,10 @@ def test_levels_have_names_in_any_language(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a factor of your own must be a table"):
         load_experiment(path)
     path.write_text(path.read_text().replace("größe: {}", "größe: {é: {}, è: {}}"))
-    assert [point.id for point in points(load_experiment(path))][:2] == ["größe-é_日本-小", "größe-é_日本-大-きい"]
+    assert [point.id for point in matrix_points(load_experiment(path))][:2] == [
+        "größe-é_日本-小",
+        "größe-é_日本-大-きい",
+    ]
 
 
 def test_a_dry_run_refuses_what_the_sweep_would(tmp_path: Path) -> None:

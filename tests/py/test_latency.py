@@ -17,7 +17,7 @@ from iolens.log import read_log
 from iolens.metrics.comparison.latency import LatencyComparison, choices, compare_latencies, over_sizes
 from iolens.pages.blocks import FigureBlock, Table, Text
 from iolens.pages.comparison.document import write_comparison
-from iolens.pages.comparison.latency import latency_pages, verdict
+from iolens.pages.comparison.latency import latency_pages, latency_verdict
 from iolens.pages.exhibits.sweep.latency import CHOICES, Latencies
 
 SIZES = (1, 1024, 4 * 2**20)
@@ -104,7 +104,7 @@ def test_operations_without_sizes_speak_of_none() -> None:
     words += [block.text for block in blocks if isinstance(block, Text)]
     words += [block.caption for block in blocks if isinstance(block, FigureBlock)]
     assert not [text for text in words if "size" in text or "message" in text]
-    assert "quick: faster than default at 2, slower at 0 of 2 operations" in verdict(found)
+    assert "quick: faster than default at 2, slower at 0 of 2 operations" in latency_verdict(found)
     spoken = [block.says for block in blocks if isinstance(block, FigureBlock)]
     assert all(text.startswith("most: ") and "least: " in text for text in spoken)
     assert "quick" in spoken[0].partition(";")[0]

@@ -14,7 +14,7 @@ from iolens.errors import IolensError
 from iolens.metrics.processor.sampled import feedback
 from iolens.metrics.processor.sampled.feedback import best, loop_tags
 from iolens.metrics.processor.sampled.loop_nests import loops_of
-from iolens.pages.job.loopmark import feedback_table, listing
+from iolens.pages.job.loopmark import feedback_table, source_listing
 from iolens.symbols.opt_records import Remark, function_of, plain_name, read_remarks
 from processor_example import job
 
@@ -122,10 +122,12 @@ def test_letters_of_a_line_and_its_loop(monkeypatch: pytest.MonkeyPatch) -> None
     ]
     table = feedback_table(found)
     assert table.rows[1] == ["20.0 %", "m", "solve.c:42", "solve", "loop at line 40: no vectype for stmt"]
-    text = listing(found, {"solve.c": [f"code {n}" for n in range(1, 60)]}, partial(loop_tags, REMARKS)).splitlines()
+    text = source_listing(
+        found, {"solve.c": [f"code {n}" for n in range(1, 60)]}, partial(loop_tags, REMARKS)
+    ).splitlines()
     assert " 50.0 % Vi        31 | code 31" in text
     assert text.count("   ...") == 2
-    assert "solve.c: source file not found" in listing(found, {}, partial(loop_tags, REMARKS))
+    assert "solve.c: source file not found" in source_listing(found, {}, partial(loop_tags, REMARKS))
 
 
 NEST = """\
@@ -162,7 +164,7 @@ def test_whole_nests_with_brackets_letters_and_the_factor_that_was_asked_for(
     monkeypatch.setattr(feedback, "hot_lines", lambda job, limit: line)
     found = feedback.hot_feedback(job(), remarks)
     assert found is not None
-    _, *shown = listing(found, {"nest.c": NEST.splitlines()}, partial(loop_tags, remarks)).splitlines()
+    _, *shown = source_listing(found, {"nest.c": NEST.splitlines()}, partial(loop_tags, remarks)).splitlines()
     assert [int(row.partition("|")[0].split()[-1]) for row in shown] == list(range(5, 13)), "the whole nest alone"
     columns = [row.partition("|")[0][12:].split()[:-1] for row in shown]
     assert [len(each) for each in columns] == [1, 1, 2, 2, 3, 3, 1, 1]

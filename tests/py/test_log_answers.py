@@ -48,19 +48,19 @@ def values_of(job: Job) -> list[float]:
 
 def test_answers_are_the_rows_of_the_tables(log: Source[Job]) -> None:
     listed = {one["name"]: one for one in tools.tables(log)}
-    assert listed["performance"]["rows"] == len(tools.table_text(log, "performance")["rows"])
-    pieces = [tools.table_text(log, "operations", first=first, count=2)["rows"] for first in (0, 2)]
+    assert listed["performance"]["rows"] == len(tools.table_answer(log, "performance")["rows"])
+    pieces = [tools.table_answer(log, "operations", first=first, count=2)["rows"] for first in (0, 2)]
     assert [row["row"] for piece in pieces for row in piece] == [0, 1, 2, 3]
     assert "modules" in listed
     assert tools.overview(log)["judgement"]["verdict"]["sentence"]
-    json.dumps([tools.table_text(log, name) for name in listed])
+    json.dumps([tools.table_answer(log, name) for name in listed])
 
 
 def test_what_a_log_cannot_tell_is_refused(log: Source[Job]) -> None:
     with pytest.raises(UsageError, match=r"this log cannot tell: .* the table mpi_calls; it needs"):
-        tools.table_text(log, "mpi_calls")
+        tools.table_answer(log, "mpi_calls")
     with pytest.raises(UsageError, match="there is no table nonsense"):
-        tools.table_text(log, "nonsense")
+        tools.table_answer(log, "nonsense")
     assert any("MPI" in one["reason"] or "comput" in one["fact"] for one in tools.overview(log)["not_known"])
 
 
@@ -98,7 +98,7 @@ def test_every_planted_number_of_a_thousand_texts_is_named(log: Source[Job]) -> 
 
 
 def test_units_are_those_of_the_text(log: Source[Job]) -> None:
-    moved = int(tools.table_text(log, "performance")["rows"][0]["bytes_written"])
+    moved = int(tools.table_answer(log, "performance")["rows"][0]["bytes_written"])
     for text in (f"{moved / 2**20:.2f} MiB", f"{moved / 1e6:.2f} MB", f"{moved:,} bytes", f"{moved} B"):
         (one,) = numbers_in_text(log, f"The program wrote {text}.")
         assert one.source, text
@@ -174,7 +174,7 @@ def test_a_wrong_number_passes_in_no_spelling(log: Source[Job], words: str) -> N
 
 
 def test_true_numbers_pass_in_each_spelling(log: Source[Job]) -> None:
-    row = tools.table_text(log, "performance")["rows"][0]
+    row = tools.table_answer(log, "performance")["rows"][0]
     moved, ranks = int(row["bytes_written"]), log.subject.nprocs
     begun = tools.overview(log)["facts"]["started"]
     for text in (
@@ -205,17 +205,17 @@ def test_a_store_is_asked_like_a_log(tmp_path: Path) -> None:
 
     assert main(["ingest", str(DATA / "darshan"), "-o", str(tmp_path / "store")]) == 0
     store = of_store(open_store(tmp_path / "store"))
-    jobs = tools.table_text(store, "totals")["rows"][0]["jobs"]
+    jobs = tools.table_answer(store, "totals")["rows"][0]["jobs"]
     assert tools.overview(store)["facts"]["jobs"] == str(jobs)
     assert {one["name"] for one in tools.tables(store)} >= {"users", "applications", "file_systems"}
     said = numbers_in_text(store, f"{jobs} jobs moved 987654321 bytes")
     assert [bool(one.source) for one in said] == [True, False]
     with pytest.raises(UsageError, match="there is no table mpi_calls"):
-        tools.table_text(store, "mpi_calls")
+        tools.table_answer(store, "mpi_calls")
 
 
 def test_signs_and_exponents_are_those_of_the_log(log: Source[Job]) -> None:
-    moved = int(tools.table_text(log, "performance")["rows"][0]["bytes_written"])
+    moved = int(tools.table_answer(log, "performance")["rows"][0]["bytes_written"])
     assert all(one.source for one in numbers_in_text(log, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))
 
 

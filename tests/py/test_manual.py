@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.described import commands
-from iolens.cli.main import COMMANDS, parse
+from iolens.cli.main import COMMANDS, parse_arguments
 from iolens.log.format.layouts import MODULES
 from iolens.pages.exhibits.job import JOB_EXHIBITS
 
@@ -59,7 +59,7 @@ def word_lines(commands: str) -> Iterator[list[str]]:
 def takes(words: list[str]) -> bool:
     """Returns True if the command's parser accepts these words; `--help` and its like count as accepted."""
     try:
-        parse(words)
+        parse_arguments(words)
     except SystemExit as ended:
         return ended.code == 0
     return True

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from iolens.cli.described import commands
 from iolens.cli.examples import EXAMPLES
-from iolens.cli.main import COMMANDS, main, parse
+from iolens.cli.main import COMMANDS, main, parse_arguments
 
 ROOT = Path(__file__).parents[2]
 TRY = """
@@ -77,7 +77,7 @@ def test_the_examples_of_a_command_are_taken_by_its_parser(name: str) -> None:
     for line in EXAMPLES[name]:
         words = shlex.split(line.removeprefix('eval "$(').removesuffix(')"'))
         assert words[:2] == ["iolens", name]
-        assert parse(words[1:]).subcommand == name
+        assert parse_arguments(words[1:]).subcommand == name
 
 
 def test_help_shows_the_eight_common_commands_before_the_others(capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,7 +151,7 @@ def test_ranks_without_a_row_of_their_own_are_told_apart(made: Job) -> None:
 
 @pytest.mark.parametrize(("ranks", "words"), [([], ""), ([3], "3"), ([0, 1, 2], "0-2"), ([0, 2, 3, 9], "0, 2-3, 9")])
 def test_ranks_as_ranges(ranks: list[int], words: str) -> None:
-    assert mpiio.rank_list(ranks) == words
+    assert mpiio.listed_ranks(ranks) == words
 
 
 @pytest.mark.parametrize(

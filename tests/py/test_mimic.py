@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from iolens.cli.main import main
 from iolens.lab.mimic.calls import CallKind, Calls, FileFacts, Trace, View, calls_of, in_order, joined
-from iolens.lab.mimic.phases import VALUES, expand, fold, groups_of, pauses, waits_of
-from iolens.lab.mimic.tables import tables_of
+from iolens.lab.mimic.phases import VALUES, expand_steps, fold, pauses, rank_groups, step_waits
+from iolens.lab.mimic.tables import c_tables_of
 from iolens.lab.mimic.visible import visible_before
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,9 +31,9 @@ def program(rank: int, rows: list[tuple[CallKind, int, int, int]]) -> Calls:
 def folded(calls: Calls, threshold: float = np.inf) -> list[int]:
     """Checks that the steps of each group make its calls, and returns the numbers of steps."""
     sizes = []
-    for group in groups_of(calls, waits_of(calls, np.zeros(1 + int(calls.rank.max())))):
+    for group in rank_groups(calls, step_waits(calls, np.zeros(1 + int(calls.rank.max())))):
         steps = fold(calls, group, pauses(group, threshold))
-        kinds, values = expand(steps)
+        kinds, values = expand_steps(steps)
         assert kinds == [CallKind(int(kind)) for kind in calls.kind[group.place[:, 0]]]
         for place, name in enumerate(VALUES):
             assert np.array_equal(values[:, place], getattr(calls, name)[group.place])
@@ -86,7 +86,7 @@ def test_waits_of_one_chain_share_a_class() -> None:
     calls = program(0, [(CallKind.SEEK, 0, 0, 0)] * 6)
     starts = np.cumsum([0.0, 1.0, 1.5, 30.0, 0.001, 40.0])
     calls = calls.changed(start=starts, end=starts)
-    (group,) = groups_of(calls, waits_of(calls, np.zeros(1)))
+    (group,) = rank_groups(calls, step_waits(calls, np.zeros(1)))
     assert pauses(group, 0.1).tolist() == [0, 1, 1, 2, 0, 2]
 
 
@@ -102,7 +102,7 @@ NAMES = ["/a/x", "/b/x", "/c/x.2", "/d/..", "/e/", '/f/\U0001f600?"\\\n\udcff7',
 def test_own_names_are_strings_of_c_that_lead_nowhere_else(tmp_path: Path) -> None:
     facts = [FileFacts(name, 0, None, {"key?": "value\x01"}, True) for name in NAMES]
     trace = Trace(1, 1.0, "", "", calls_of(0), tuple(facts), (), (), ((0,), (0,)), {}, np.zeros(1), ())
-    source = tables_of(trace, [], names=True)
+    source = c_tables_of(trace, [], names=True)
     (names,) = (part for part in source.split("\n\n") if "names[]" in part)
     (hints,) = (part for part in source.split("\n\n") if "hints[]" in part)
     code = f"""#include <stdio.h>

@@ -196,11 +196,11 @@ def keys(kind: str) -> list[str]:
 
 
 def test_every_key_is_in_the_default_file_and_in_the_document() -> None:
-    from iolens.lab.predict.model import effects, read_model
+    from iolens.lab.predict.model import model_effects, read_model
 
     shipped = yaml.safe_load((STORAGE / "ost.yaml").read_text())
     assert list(shipped) == keys("PARAM") + keys("EFFECT")
     assert {key for key in keys("EFFECT") if shipped[key]} == {"lock_growth"}
-    assert effects(read_model()) == keys("EFFECT")
+    assert model_effects(read_model()) == keys("EFFECT")
     named = " ".join(line for line in (STORAGE / "README.md").read_text().splitlines() if line.startswith("| `"))
     assert not [key for key in shipped if f"`{key}`" not in named]

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.errors import IolensError
-from iolens.figures.job.timespans import shared_spans
+from iolens.figures.job.timespans import shared_spans_figure
 from iolens.figures.style import HALF_WIDTH, canvas, styled
 from iolens.log import read_log
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
 from iolens.pages.document import write_document
-from iolens.pages.job.document import about_log, rank_balance
+from iolens.pages.job.document import about_log, rank_balance_blocks
 from iolens.pages.pdf.fonts import PLAIN, text_width
 from iolens.pages.text.grid import capped, column_widths
 from iolens.pages.text.shorten import broken, shorten
@@ -210,7 +210,7 @@ def test_a_share_that_is_not_nothing_is_not_said_to_be() -> None:
 
 def test_the_legend_of_shared_files_has_two_colours_where_nobody_wrote() -> None:
     spans = pd.DataFrame({"path": ["/a"], "kind": ["read"], "start": [0.0], "end": [1.0]})
-    legend = shared_spans(spans, 2.0).axes[0].get_legend()
+    legend = shared_spans_figure(spans, 2.0).axes[0].get_legend()
     assert legend is not None
     assert len({patch.get_facecolor() for patch in legend.get_patches()}) == 2
 
@@ -218,7 +218,7 @@ def test_the_legend_of_shared_files_has_two_colours_where_nobody_wrote() -> None
 def test_small_tables_and_charts_stand_side_by_side() -> None:
     logs = Path(__file__).parents[1] / "advice" / "logs"
     few, many = (read_log(logs / f"{name}.darshan") for name in ("narrow", "e3sm_io_heatmap_only"))
-    for part in (about_log, rank_balance):
+    for part in (about_log, rank_balance_blocks):
         beside, below = part(few), part(many)
         assert [type(block) for block in beside] == [Row]
         assert Row not in [type(block) for block in below]

@@ -17,7 +17,7 @@ from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
 from iolens.metrics.processor import balance, io_sites, regions, steps, time
-from iolens.metrics.processor.ask import Ask, conditions, levels
+from iolens.metrics.processor.ask import Ask, asked_levels, conditions
 from iolens.metrics.processor.mpi import calls as mpi
 from iolens.metrics.processor.mpi import nodes, peers, rank_order
 from iolens.metrics.processor.regions import SEVERAL
@@ -117,14 +117,14 @@ def test_profile(made: Job) -> None:
     ]
     assert found is not None
     assert found.loc[2, ["imbalance", "most", "most_rank"]].tolist() == [150.0, 700.0, 3.0]
-    states = samples.profile(made, Ask(levels("state,function"), where=conditions("region=(outside)"))).frame()
+    states = samples.profile(made, Ask(asked_levels("state,function"), where=conditions("region=(outside)"))).frame()
     assert rows_of(states, "name", "samples")[:3] == [
         *(("Total", 200.0), ("waiting", 150.0), ("MPI_File_write_all", 100.0)),
     ]
 
 
 def test_lines_callers_and_call_tree(made: Job) -> None:
-    lines = rows_of(samples.lines(made).frame(), "level", "name", "samples")
+    lines = rows_of(samples.sampled_lines(made).frame(), "level", "name", "samples")
     assert lines[3:6] == [("source", "solve.c", 550.0), ("line", "line 31", 450.0), ("line", "line 32", 100.0)]
     assert rows_of(samples.hot_lines(made), "source", "line", "samples", "most", "most_rank") == [
         *(("solve.c", "line 31", 450.0, 600, 3), ("solve.c", "line 32", 100.0, 100, 0)),
@@ -162,7 +162,7 @@ def test_why_no_line_is_known(changed: dict[str, Any], said: str, monkeypatch: p
     monkeypatch.setattr(samples.shutil, "which", lambda tool: f"/usr/bin/{tool}")
     made = job(**tables())
     assert said in samples.why_no_lines(made)
-    assert said in dict(rows_of(steps.steps(made).frame(), "step", "evidence"))["4. compute faster"]
+    assert said in dict(rows_of(steps.next_steps(made).frame(), "step", "evidence"))["4. compute faster"]
     monkeypatch.setattr(samples.shutil, "which", lambda tool: None)
     assert ("addr2line" in samples.why_no_lines(made)) == ("no debug" in said)
 
@@ -233,7 +233,7 @@ def test_mpi_calls_and_messages(made: Job) -> None:
     assert (first["name"], first["time"], first["imbalance"], first["calls"]) == ("MPI_Allreduce", 1.5, 1.5, 10.0)
     assert first["imbalance_percent"] == pytest.approx(100 * 1.5 / 3 * 4 / 3)
     assert calls.loc[0, ["min_time", "max_time"]].tolist() == [0.001, 1.0]
-    inside = mpi.mpi_calls(made, Ask(levels("region,function"), 0.0, conditions("region=solve"))).frame()
+    inside = mpi.mpi_calls(made, Ask(asked_levels("region,function"), 0.0, conditions("region=solve"))).frame()
     assert rows_of(inside, "name") == [("Total",), ("solve",), ("MPI_Recv",), ("MPI_Send",)]
     sent = mpi.mpi_messages(made, Ask(threshold=0.0)).frame()
     assert rows_of(sent, "name", "messages", "size_0", "size_3")[:3] == [
@@ -248,7 +248,7 @@ def test_call_sites_down_to_single_ranks(made: Job) -> None:
         *((1, "MPI_Send", 2.5 * each), (2, "exchange", 2.5 * each), (3, "main", 2.5 * each)),
         *((4, "pe.3 (max)", 4 * each), (4, "pe.1 (median)", 2 * each), (4, "pe.0 (min)", each)),
     ]
-    sites = mpi.mpi_sites(made, Ask(levels("function,caller"))).frame()
+    sites = mpi.mpi_sites(made, Ask(asked_levels("function,caller"))).frame()
     assert rows_of(sites, "name")[1:4] == [("MPI_Allreduce",), ("step",), ("main",)]
 
 
@@ -305,9 +305,9 @@ def test_regions_by_path(made: Job) -> None:
     assert found["time"].tolist()[1:] == [5.5, 1.0]
     # The function solve contains #7, so a sum of both would count the time of #7 twice.
     assert pd.isna(found["time"][0])
-    each = regions.regions(made, Ask(levels("pe=all"))).frame()
+    each = regions.regions(made, Ask(asked_levels("pe=all"))).frame()
     assert each["time"].isna().all()
-    one = regions.regions(made, Ask(levels("pe=all"), where=conditions("region=solve"))).frame()
+    one = regions.regions(made, Ask(asked_levels("pe=all"), where=conditions("region=solve"))).frame()
     assert one["time"].tolist()[:2] == [5.5, 7.0]
 
 
@@ -455,13 +455,13 @@ def test_what_bounds_a_run_by_computing_names_the_hottest_function(made: Job) ->
 
 
 def test_the_recipe(made: Job) -> None:
-    said = dict(rows_of(steps.steps(made).frame(), "step", "evidence"))
+    said = dict(rows_of(steps.next_steps(made).frame(), "step", "evidence"))
     assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7.0 s")
     assert said["2. find the hot spots"].startswith("solve 61.1 %, MPI_Allreduce 16.7 %")
     assert "among calls, MPI_Allreduce is the most uneven: imbalance" in said["1. balance the load"]
     assert "50 % of the bytes between nodes" in said["3. communicate less, and earlier"]
     assert "solve.c, line 31: 50.0 %" in said["4. compute faster"]
-    only = steps.steps(job(mpi_calls=tables()["mpi_calls"], process=tables()["process"])).frame()
+    only = steps.next_steps(job(mpi_calls=tables()["mpi_calls"], process=tables()["process"])).frame()
     assert "n/a: not sampled" in dict(rows_of(only, "step", "evidence"))["2. find the hot spots"]
 
 
@@ -504,7 +504,7 @@ def test_the_recipe_has_what_the_processor_counted() -> None:
 def test_what_starts_mpi_is_no_communication_to_reduce() -> None:
     calls = tables()["mpi_calls"]
     calls.loc[calls["function"] == "MPI_Init", "time"] = 5.0
-    said = dict(rows_of(steps.steps(job(mpi_calls=calls)).frame(), "step", "evidence"))
+    said = dict(rows_of(steps.next_steps(job(mpi_calls=calls)).frame(), "step", "evidence"))
     assert "most in MPI_Allreduce (10 calls a rank)" in said["3. communicate less, and earlier"]
 
 

@@ -15,8 +15,8 @@ from iolens.errors import UsageError
 from iolens.log import read_log
 from iolens.log.records import as_records
 from iolens.metrics.processor import balance, files, process, steps
-from iolens.metrics.processor.ask import Ask, conditions, levels
-from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, load_balance
+from iolens.metrics.processor.ask import Ask, asked_levels, conditions
+from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, mean_over_most
 from iolens.metrics.processor.sampled import inclusive, profile_time
 from iolens.metrics.processor.sampled.drill import TOGETHER, Measures, drill
 from iolens.metrics.processor.traced.calls import traced_calls
@@ -52,7 +52,7 @@ def test_other_measures_of_imbalance() -> None:
     assert imbalance(112538, 73456.9) == pytest.approx(39081.1)
     assert imbalance_percent(8.0, 2.0, 4) == 100.0  # One of four ranks does all the work.
     assert imbalance_percent(2.0, 2.0, 4) == 0.0
-    assert load_balance(8.0, 2.0) == 0.25
+    assert mean_over_most(8.0, 2.0) == 0.25
 
 
 TIMES = pd.DataFrame(
@@ -244,7 +244,7 @@ def test_io_time_by_rank() -> None:
     assert found is not None
     write = found[found["name"] == "write"].iloc[0]
     assert (write["time"], write["most"], write["most_rank"]) == (0.75, 2.0, 0.0)
-    by_file = balance.load_balance(made, Ask(levels("file,pe"), where=conditions("function!=meta"))).frame()
+    by_file = balance.load_balance(made, Ask(asked_levels("file,pe"), where=conditions("function!=meta"))).frame()
     assert by_file is not None
     assert by_file["name"].tolist()[:2] == ["Total", "record 1"]
 
@@ -348,7 +348,7 @@ def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance(
 def test_a_profile_by_time_of_single_ranks_and_of_a_program_that_threads_kept_busy() -> None:
     tables = waits_and_writes()
     made = job(4, {"POSIX": posix(4)}, **tables)
-    ranks = profile_time.profile_time(made, Ask(levels("group,pe=all"), 0.0)).frame()
+    ranks = profile_time.profile_time(made, Ask(asked_levels("group,pe=all"), 0.0)).frame()
     assert inclusive.INSIDE not in set(ranks["name"])  # Inclusive times have no sum over functions.
     each = ranks[ranks["level"] == "pe"].groupby("name")["time"].sum()
     assert each.drop("pe.0").tolist() == pytest.approx([made.run_time] * 3)
@@ -449,7 +449,7 @@ def test_conditions_and_levels() -> None:
     one, two = conditions("rank>=3, function != MPI_*")
     assert (one.name, one.relation, one.value) == ("pe", ">=", "3")
     assert two.holds(pd.Series(["MPI_Send", "main"])).tolist() == [False, True]
-    assert levels("function, rank") == ("function", "pe")
+    assert asked_levels("function, rank") == ("function", "pe")
     with pytest.raises(UsageError):
         conditions("x")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 from iolens.log import read_log
-from iolens.metrics.processor.ask import Ask, levels
+from iolens.metrics.processor.ask import Ask, asked_levels
 from iolens.metrics.processor.sampled.samples import profile
 
 LIBRARY = """
@@ -46,7 +46,7 @@ def test_functions_of_an_unloaded_library_keep_their_names(tmp_path: Path) -> No
     done = harness.run(tmp_path / "program", str(tmp_path / "library.so"), folder=tmp_path, IOLENS_SAMPLE="1000")
     assert done.returncode == 0, done.stderr
     (log,) = harness.logs(tmp_path)
-    found = profile(read_log(log), Ask(levels("function"))).frame().set_index("name")
+    found = profile(read_log(log), Ask(asked_levels("function"))).frame().set_index("name")
     assert found.loc[done.stdout.strip(), "share"] > 80.0
     paths = {Path(path).name for path in read_log(log).private["objects"]["path"]}
     assert "library.so" in paths

@@ -18,7 +18,7 @@ from iolens.metrics.comparison import scaling
 from iolens.metrics.comparison.results import Comparison, compare
 from iolens.metrics.comparison.scaling import ScalingPoint
 from iolens.pages.comparison.document import write_comparison
-from iolens.pages.comparison.words import subtitle
+from iolens.pages.comparison.words import comparison_subtitle
 from iolens.pages.exhibits.sweep.scaling import SCALING
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -88,7 +88,7 @@ def test_a_sweep_of_ranks_has_a_page_of_its_own(tmp_path: Path) -> None:
     summary = write_comparison(results, tmp_path / "out.html", read_log)
     assert "Speed-up and efficiency" in (tmp_path / "out.html").read_text()
     assert len(summary.frames["scaling"]) == 6
-    assert subtitle(results, compare(results.runs, results.settings)).startswith("sweep, 4 ranks, 6 points")
+    assert comparison_subtitle(results, compare(results.runs, results.settings)).startswith("sweep, 4 ranks, 6 points")
 
 
 def test_strong_scaling_is_the_ratio_of_times(zipped: Comparison) -> None:

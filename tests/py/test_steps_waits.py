@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import Job, read_log
-from iolens.metrics.processor.steps import steps
+from iolens.metrics.processor.steps import next_steps
 from iolens.metrics.why.answers import path_by_activity, storage_saving, wait_states, waits_by_cause
 from test_why import job_with
 from why_programs import RankLine
@@ -21,7 +21,7 @@ def recipe(*lines: RankLine) -> tuple[Job, dict[str, tuple[str, str]]]:
     real = read_log(LOG)
     made = job_with(*lines)
     job = replace(real, nprocs=made.nprocs, names=made.names, private={**real.private, **made.private})
-    found = steps(job)
+    found = next_steps(job)
     assert found is not None
     return job, {step[0]: (evidence, look) for step, evidence, look in found.rows("step", "evidence", "look")}
 
@@ -50,7 +50,7 @@ def test_steps_of_a_job_without_waits_say_nothing_of_them() -> None:
 
 
 def test_steps_without_events_point_to_their_own_tables() -> None:
-    found = steps(read_log(LOG))
+    found = next_steps(read_log(LOG))
     assert found is not None
     assert found["look"].tolist()[::2] == ["load_balance", "mpi_calls", "file_output"]
     assert "critical path" not in " ".join(found["evidence"])

@@ -366,7 +366,7 @@ def test_cephfs_what_is_no_layout_and_who_may_not_set_one(tmp_path: Path, monkey
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(cephfs, "nearest", lambda directory: None)
+    monkeypatch.setattr(cephfs, "nearest_layout", lambda directory: None)
     monkeypatch.setattr(os, "setxattr", refuse)
     with pytest.raises(IolensError, match=r"Operation not permitted \(the client's capabilities lack the p flag\)"):
         CEPHFS.set_stripes(tmp_path, Layout(2, MIB))

@@ -8,7 +8,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.lab.storage.backend import Backend
-from iolens.lab.storage.backends import BACKENDS, backend_at, backend_for, get_stripes, marks, set_stripes
+from iolens.lab.storage.backends import BACKENDS, backend_at, backend_for, get_stripes, set_stripes, storage_marks
 from iolens.lab.storage.emulated import make_mount
 from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.lustre import LUSTRE
@@ -51,7 +51,7 @@ def test_a_back_end_of_its_own_is_one_object(tmp_path: Path, monkeypatch: pytest
     assert get_stripes(folder) == Layout(3, 2**20)
     assert (backend_at(folder), backend_at(tmp_path)) == (drum, PLAIN)
     assert (backend_for("directory", folder / "new"), backend_for("drum", folder)) == (drum, drum)
-    assert marks({"drum", "emulated", None}) == ["EMULATED STORAGE", "DRUM STORAGE"]
+    assert storage_marks({"drum", "emulated", None}) == ["EMULATED STORAGE", "DRUM STORAGE"]
     with pytest.raises(UsageError, match=r"but storage\.kind is drum"):
         backend_for("drum", tmp_path)
 

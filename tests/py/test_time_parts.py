@@ -90,7 +90,7 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "Four gauges" not in shown
     assert shown.index("Parts of the time") < shown.index("Step by step") < len(shown)
     assert "Transferred, and how fast" not in shown.partition("Step by step")[0]
-    rows = steps.steps(read_log(log)).rows("step", "evidence")
+    rows = steps.next_steps(read_log(log)).rows("step", "evidence")
     evidence = next(evidence for step, evidence in rows if step.startswith("4. "))
     shares = {name: float(share) for share, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
     assert largest_of_bar(read_log(log)) == largest(shares) == part

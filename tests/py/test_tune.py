@@ -15,7 +15,7 @@ from iolens.errors import UsageError
 from iolens.lab.run.record import RunRecord
 from iolens.lab.storage.plain import PLAIN
 from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.matrix import points, schedule
+from iolens.lab.sweep.define.matrix import matrix_points, schedule
 from iolens.lab.sweep.define.spec import spec_of
 from iolens.lab.sweep.perform.progress import Lines
 from iolens.lab.tune import tune
@@ -56,7 +56,7 @@ def test_every_grid_that_was_recorded_is_whole(tmp_path: Path) -> None:
     assert len(recorded()) == len(all_grids()) == 20
     assert sum(bool(one.get("held_out")) for one in all_grids().values()) == 10
     for name, record in recorded().items():
-        assert {point.id for point in points(experiment_of(name, tmp_path))} == set(record)
+        assert {point.id for point in matrix_points(experiment_of(name, tmp_path))} == set(record)
         assert all(value > 0 for values in record.values() for value in values)
 
 
@@ -299,7 +299,7 @@ def _record(requested: dict[str, int], effective: dict[str, int | None], **obser
 )
 def test_a_hint_that_did_not_take_effect_leaves_the_search(record: RunRecord, left: set[int]) -> None:
     """A capped hint leaves its smaller levels in; a fixed one leaves no other level once both sides were tried."""
-    found = list(points(grid()))
+    found = list(matrix_points(grid()))
     gone = refused_points(found, record)
     assert {point.settings["aggregators"] for i, point in enumerate(found) if i not in gone} == left
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.storage.ceph_tool import object_names, targets_of_objects
-from iolens.lab.storage.cephfs import CEPHFS, OF_FILE, read
+from iolens.lab.storage.cephfs import CEPHFS, OF_FILE, layout_attribute
 
 MOUNT = Path(os.environ.get("IOLENS_CEPHFS", "/nonexistent"))
 MIB = 2**20
@@ -69,7 +69,7 @@ def test_the_objects_of_a_file_are_those_of_the_store(folder: Path, size: int) -
         out.write(bytes(size))
         out.flush()
         os.fsync(out.fileno())
-    layout = read(file, OF_FILE)
+    layout = layout_attribute(file, OF_FILE)
     assert layout is not None
     names = object_names(file.stat().st_ino, size, layout)
     assert names == objects_in_pool(file)
@@ -123,7 +123,7 @@ def on_targets_of_their_own(folder: Path, stripes: int) -> Path:
     for number in range(1000):
         file = folder / f"{stripes}-{number}"
         file.touch()
-        layout = read(file, OF_FILE)
+        layout = layout_attribute(file, OF_FILE)
         assert layout is not None
         names = object_names(file.stat().st_ino, stripes * MIB, layout)
         if len(set(targets_of_objects("data", names))) == stripes:

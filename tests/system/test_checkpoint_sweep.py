@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from checkpoint_program import ROOT, needs_netcdf
 from iolens.lab.sweep.define.experiment_file import load_experiment
-from iolens.lab.sweep.define.matrix import points
+from iolens.lab.sweep.define.matrix import matrix_points
 from mpi_libraries import need_hints_of_programs
 
 FOLDER = ROOT / "workloads" / "checkpoint"
@@ -21,7 +21,7 @@ def test_the_experiment_loads_and_has_its_points(name: str) -> None:
     experiment = load_experiment(FOLDER / f"{name}.yaml")
     assert experiment.program == f"{name}_simulator"
     assert experiment.hints == {}
-    assert len(points(experiment)) * experiment.repetitions == 48
+    assert len(matrix_points(experiment)) * experiment.repetitions == 48
 
 
 @needs_netcdf()

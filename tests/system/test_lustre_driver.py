@@ -13,7 +13,7 @@ import pytest
 from iolens.errors import IolensError, UsageError
 from iolens.lab.run.mpi_launch import lustre_driver
 from iolens.lab.run.mpi_launch.lustre_driver import build_with_driver, holds_driver
-from iolens.lab.storage.emulated import make_mount, set_stripes
+from iolens.lab.storage.emulated import make_mount, set_emulated_stripes
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.define.experiment_file import load_experiment
 from iolens.lab.sweep.plan.prepare import prepare
@@ -78,7 +78,7 @@ def test_one_word_runs_a_program_with_the_driver(tmp_path: Path) -> None:
     mount = tmp_path / "mount"
     (mount / "run").mkdir(parents=True)
     make_mount(mount, ROOT / "storage" / "ost.yaml")
-    set_stripes(mount / "run", Layout(2, 65536))
+    set_emulated_stripes(mount / "run", Layout(2, 65536))
     program = [ROOT / "build/bin/btio", "--class", "S", "--steps", "5", "--io-only", "--directory", mount / "run"]
     options = ["--io-component", "lustre", "--storage-mount", mount, "--output", tmp_path / "out"]
     words = [*IOLENS, "run", *options, "--", "mpirun", "-np", "4", *program, "--hint", "romio_cb_write=enable"]
@@ -118,7 +118,7 @@ def test_a_programs_own_mpi_with_the_driver_is_taken(tmp_path: Path, monkeypatch
     library = tmp_path / "libmpi.so.12"
     library.write_bytes(lustre_driver.OF_THE_DRIVER)
     loaded = f"libmpi.so.12 => {library} (0x00007f0000000000)"
-    monkeypatch.setattr(lustre_driver.mpi, "output_of", lambda *words: loaded)
+    monkeypatch.setattr(lustre_driver.mpi, "mpi_output", lambda *words: loaded)
     found = build_with_driver(str(program), lambda flavour: f"the site's launcher of {flavour}")
     assert (found.program, found.starter) == (program, "the site's launcher of mpich")
     assert found.settings == {"I_MPI_EXTRA_FILESYSTEM": "1"}

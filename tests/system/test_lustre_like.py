@@ -13,7 +13,7 @@ from iolens.lab.installation import find_library
 from iolens.lab.predict.extents import piece
 from iolens.lab.predict.two_phase import Collective, aggregators_in_use, places, rounds
 from iolens.lab.run.mpi_launch.lustre_driver import INTEL_MPI, intel_settings
-from iolens.lab.storage.emulated import EMULATED, make_mount, set_stripes
+from iolens.lab.storage.emulated import EMULATED, make_mount, set_emulated_stripes
 from iolens.lab.storage.layout import Layout
 from iolens.log import read_log
 from lustre_driver import build
@@ -59,7 +59,7 @@ def script(folder: Path, driver: str) -> str:
     for number, case in enumerate(CASES):
         place = folder / str(number)
         place.mkdir()
-        set_stripes(place, Layout(case.stripes, case.stripe))
+        set_emulated_stripes(place, Layout(case.stripes, case.stripe))
         given = folder / f"{number}.hints"
         given.write_text("".join(f"{key}={value}\n" for key, value in case.hints.items()))
         lines += [f"testFile={place}/f", f"hintsFileName={given}", f"segmentCount={case.calls}"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from btio_program import ROOT
 from iolens.cli.main import main
-from iolens.lab.mimic.phases import waits_of
+from iolens.lab.mimic.phases import step_waits
 from iolens.lab.mimic.trace import read_trace
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.record import read_record
@@ -102,7 +102,7 @@ def test_the_command_line_of_mdtest_in_the_readme_makes_the_same_calls(options: 
 def test_time_that_the_mini_app_uses_itself_shortens_its_waits(tmp_path: Path) -> None:
     log = record(tmp_path, [BUILD / "ior", "-w", "-r", "-b", "64k", "-t", "16k", "-d", "1", "-o", "data"], 1)
     calls = read_trace(read_log(log))
-    recorded = float(waits_of(calls.calls, calls.begins).sum())
+    recorded = float(step_waits(calls.calls, calls.begins).sum())
     mini_app(log, tmp_path / "mini")
     (tmp_path / "clock.h").write_text(SLOW_CLOCK)
     words = ["-D_GNU_SOURCE", "-include", tmp_path / "clock.h", "-o", tmp_path / "slow", tmp_path / "mini" / "mimic.c"]

@@ -27,7 +27,7 @@ from iolens.exports.speedscope import speedscope
 from iolens.exports.stacks import stacks
 from iolens.log import Job, read_log
 from iolens.metrics.processor import time
-from iolens.metrics.processor.ask import Ask, levels
+from iolens.metrics.processor.ask import Ask, asked_levels
 from iolens.metrics.processor.sampled import profile_time, samples
 from iolens.metrics.processor.sampled.parts import OUTSIDE
 from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -112,7 +112,7 @@ def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
     """Timed calls and samples must agree on where the ranks spent their time. I/O is all of MPI-IO including opening.
     Time that the profiler adds to MPI_Init counts as MPI.
     """
-    found, shares = time.time_parts(job).frame(), samples.profile(job, Ask(levels("group"), 0.0)).frame()
+    found, shares = time.time_parts(job).frame(), samples.profile(job, Ask(asked_levels("group"), 0.0)).frame()
     assert found is not None
     assert shares is not None
     parts = found.set_index("part")["seconds"]
@@ -152,7 +152,7 @@ def test_the_profile_by_time_adds_up_and_has_the_sums_of_the_raw_tables(
     outside = parts[[name for name in parts.index if name in OUTSIDE]].sum()
     assert groups.loc["USER", "time"] == pytest.approx(outside, abs=0.05 * job.run_time)
     assert groups.loc["IOLENS", "time"] * RANKS == pytest.approx(job.private["rank_places"]["begin_time"].sum())
-    first = profile_time.profile_time(job, Ask(levels("pe=all"), 0.0)).frame()
+    first = profile_time.profile_time(job, Ask(asked_levels("pe=all"), 0.0)).frame()
     known = first[1:].set_index("name")["time"]
     together = known.pop("ranks known together, mean") if len(known) > RANKS else 0.0
     assert known.sum() + RANKS * together == pytest.approx(RANKS * first["time"][0])

@@ -10,7 +10,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.lab.run.mpi_launch import mpi
 from iolens.log import read_log
-from iolens.log.anonymize import program as program_of
+from iolens.log.anonymize import anonymous_program as program_of
 from iolens.log.pseudonyms import Pseudonyms
 from iolens.pages.job.words import fact_columns, title
 from mpi_libraries import need_several_programs

@@ -59,5 +59,5 @@ def test_the_loader_says_what_ldd_says(program: str) -> None:
 
     ours = libraries(mpi.listed_libraries(Path(program)))
     assert ours
-    assert ours == libraries(mpi.output_of("ldd", program))
+    assert ours == libraries(mpi.mpi_output("ldd", program))
     assert not mpi.is_static(Path(program))

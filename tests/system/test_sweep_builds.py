@@ -77,7 +77,7 @@ def test_the_build_that_computes_something_else_is_found_and_named(swept: Path) 
 
 
 def verdict_and_notes(results: Results, found: Comparison) -> str:
-    return " ".join([words.verdict(found), *cautions(results, found), *words.answer_sentences(found)])
+    return " ".join([words.comparison_verdict(found), *cautions(results, found), *words.answer_sentences(found)])
 
 
 @pytest.mark.mpi

@@ -79,7 +79,7 @@ def test_ranks_are_named_for_what_they_do(
         assert not factors["core efficiency"] > (0.8 if ranks == 2 else 0.6), (
             "ranks that want a core, or sleep, do not compute"
         )
-        evidence = dict(steps.steps(job).rows("step", "evidence"))
+        evidence = dict(steps.next_steps(job).rows("step", "evidence"))
         assert BARS["blocked" if mode == "sleeps" else "cores"] in evidence["4. wait less outside I/O and MPI"]
     if mode == "works":
         lines = (tmp_path / "out/stdout.txt").read_text().splitlines()

@@ -11,7 +11,7 @@ from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
 from iolens.advise.judge import BESIDE_IO, verdict
 from iolens.advise.limits import DEFAULTS, Limits
-from iolens.advise.standing import INCOMPLETE, JUDGED, SHORT, WHOLE_SECONDS, standing
+from iolens.advise.standing import INCOMPLETE, JUDGED, SHORT, WHOLE_SECONDS, log_standing
 from iolens.advise.table import RULES
 from iolens.advise.weigh import weighed
 from iolens.log import Job
@@ -134,7 +134,7 @@ def _gap_sentence(what: str, why: str) -> str:
 
 def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:
     """Returns the gauges; `reason` of a gauge outside its bound is the statement of the findings about it."""
-    stands = standing(job, limits)
+    stands = log_standing(job, limits)
     rows = []
     for name, value, bound, good, reason, source in gauges(job).rows(
         "gauge", "value", "bound", "good", "reason", "source"

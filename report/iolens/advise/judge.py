@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iolens.advise import say
 from iolens.advise.finding import Finding, Verdict
 from iolens.advise.limits import Limits
-from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, standing
+from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, log_standing
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
@@ -41,7 +41,7 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
     if elsewhere is not None:
         return elsewhere
     worth = [one for one in found if one.worth_it]
-    stands = standing(job, limits)
+    stands = log_standing(job, limits)
     if share is None or spent is None or stands in (NOTHING, HARDLY, SHORT, WHOLE_SECONDS, INCOMPLETE):
         if worth:
             return _by_finding(worth[0], share)
@@ -109,9 +109,9 @@ def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
 
 def _known_parts(job: Job) -> dict[str, float]:
     """Returns the shares (0 to 1) of an average rank's time by part; empty if the log does not know them."""
-    from iolens.metrics.processor.sampled.largest import shares
+    from iolens.metrics.processor.sampled.largest import largest_shares
 
-    return shares(job)
+    return largest_shares(job)
 
 
 def _all_parts(job: Job) -> str:
@@ -172,14 +172,14 @@ def _hottest(job: Job, kind: str) -> str:
     """Returns the function with most samples that explains the largest part: for computing, the program's own function
     with most of all samples; for time asleep or blocked, the function that waited longest.
     """
-    from iolens.metrics.processor.ask import Ask, conditions, levels
+    from iolens.metrics.processor.ask import Ask, asked_levels, conditions
     from iolens.metrics.processor.sampled.groups import USER
     from iolens.metrics.processor.sampled.samples import profile
 
     if kind not in ("compute", "threads", "blocked", "children"):
         return ""
     waits = kind in ("blocked", "children")
-    ask = Ask(levels("group,function"), 0.0, conditions("state=waiting" if waits else "state=running"))
+    ask = Ask(asked_levels("group,function"), 0.0, conditions("state=waiting" if waits else "state=running"))
     table = profile(job, ask)
     if table is None:
         return ""

@@ -24,7 +24,7 @@ _CLOSE = 1.25
 """Factor around `worth_gain` within which a share or a gain is called close to it."""
 
 
-def standing(job: Job, limits: Limits) -> str:
+def log_standing(job: Job, limits: Limits) -> str:
     """Returns one of the constants above: how well the log allows a judgement of the job's I/O."""
     share, spent = io_span_share(job), io_span_seconds(job)
     if share is None or spent is None:

@@ -10,7 +10,7 @@ from iolens.advise.agree import agreed
 from iolens.advise.finding import Finding
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, standing
+from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, log_standing
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.overview import used_types
@@ -53,7 +53,7 @@ class _Weighed(NamedTuple):
 
 def _is_judged(job: Job, limits: Limits) -> bool:
     """Returns whether there is enough I/O, on a sufficiently accurate clock, for advice."""
-    judged = standing(job, limits) not in (UNKNOWN, WHOLE_SECONDS)
+    judged = log_standing(job, limits) not in (UNKNOWN, WHOLE_SECONDS)
     return judged and (io_span_seconds(job) or 0.0) >= limits["least_seconds"]
 
 

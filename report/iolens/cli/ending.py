@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from iolens.errors import IolensError
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 
 _STANDARD_STREAMS = ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY))
 """The descriptors, and how /dev/null is opened in the place of a closed one: for the wrong direction, so that reading
@@ -67,7 +67,7 @@ def exit_code_of(name: str, command: Callable[[], int]) -> int:
     except SystemExit as asked:  # argparse has printed help or a usage error.
         raise SystemExit(_flushed(name, int(asked.code or 0))) from None
     except IolensError as error:
-        print(printable(f"{name}: {error}", keep="\n"), file=sys.stderr)
+        print(printable_text(f"{name}: {error}", keep="\n"), file=sys.stderr)
         code = error.exit_code
     except KeyboardInterrupt as interruption:
         print(f"{name}: interrupted", file=sys.stderr)
@@ -95,7 +95,7 @@ def _failed(name: str, error: OSError) -> int:
         _give_up_output()
     if not isinstance(error, BrokenPipeError):
         what = f"{name}: {error.filename or 'standard output'}: {error.strerror or error}"
-        print(printable(what), file=sys.stderr)
+        print(printable_text(what), file=sys.stderr)
     return 1
 
 

@@ -122,7 +122,7 @@ def command_parser(name: str) -> argparse.ArgumentParser:
     return parser
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     """Parses the words behind `iolens`, with the options and other words of a command in any order."""
     if not words or words[0] not in COMMANDS:
         return _front_parser().parse_args(words)
@@ -145,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run_command(words: Sequence[str]) -> int:
     """Runs one command and returns its exit code."""
-    args = parse(words)
+    args = parse_arguments(words)
     if args.subcommand in _DRAWING:
         _silence_matplotlib()
         _spare_reportlab_the_home()

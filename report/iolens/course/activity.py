@@ -16,7 +16,7 @@ import yaml
 from iolens.errors import UsageError
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.matrix import Point, points
+from iolens.lab.sweep.define.matrix import Point, matrix_points
 from iolens.lab.values import portion, positive
 
 LANGUAGES = ("en", "pt")
@@ -91,7 +91,7 @@ def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
     found = []
     for number, claim in enumerate(claims, 1):
         try:
-            found.append(claim_of(claim, points(experiment)))
+            found.append(claim_of(claim, matrix_points(experiment)))
         except ValueError as error:
             raise UsageError(f"{path}: claim {number}: {error}") from error
     return found

@@ -38,7 +38,7 @@ class ProcessTree:
 @cache
 def tree_of(forest: Forest) -> ProcessTree:
     """Returns the tree of a forest's processes."""
-    skew = clocks(forest.processes)
+    skew = process_clocks(forest.processes)
     start = np.array([each.start for each in forest.processes]) + skew
     start = start - start.min()
     parent, gap = _parents(forest.processes, start)
@@ -54,7 +54,7 @@ def tree_of(forest: Forest) -> ProcessTree:
     return ProcessTree(start, parent, gap, place[group], tuple(labels), tuple(depth), tuple(new_above), skew)
 
 
-def clocks(processes: tuple[Process, ...]) -> np.ndarray:
+def process_clocks(processes: tuple[Process, ...]) -> np.ndarray:
     """Returns the seconds to add to the start of each process, so that all processes of a host have one clock.
 
     A host's realtime clock may be set while a job runs; its monotonic clock is not. The difference of both is taken as

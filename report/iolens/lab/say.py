@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 
 
 def say(message: str) -> None:
     """Prints one line on standard error."""
-    print(f"iolens: {printable(message)}", file=sys.stderr)
+    print(f"iolens: {printable_text(message)}", file=sys.stderr)

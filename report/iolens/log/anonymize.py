@@ -235,7 +235,7 @@ def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
     hosts = [names.word(host.encode()).decode() for host in old.get("hosts", [])]
     new = {name: old[name] for name in _JOB_KEPT if name in old}
     if "programs" in old:
-        new["programs"] = [program(name, names) for name in old["programs"]]
+        new["programs"] = [anonymous_program(name, names) for name in old["programs"]]
     component = old.get("io_component")
     return {
         **new,
@@ -248,7 +248,7 @@ def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
     }
 
 
-def program(name: str, names: Pseudonyms) -> str:
+def anonymous_program(name: str, names: Pseudonyms) -> str:
     """Returns a program's name without the script after it: unchanged for well-known programs, else a pseudonym."""
     if "program" not in names.keep:
         return names.component(name.encode()).decode()

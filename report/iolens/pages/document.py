@@ -19,10 +19,10 @@ def write_document(path: Path, title: str, subtitle: str, pages: Sequence[Page],
     """
     with written_aside(path) as aside:
         if path.suffix.lower() == ".pdf":
-            from iolens.pages.pdf.sheet import build
+            from iolens.pages.pdf.sheet import build_pdf
 
-            build(aside, title, subtitle, pages, labels)
+            build_pdf(aside, title, subtitle, pages, labels)
         else:
-            from iolens.pages.html.page import build as build_html
+            from iolens.pages.html.page import build_page as build_html
 
             build_html(aside, title, subtitle, pages, labels)

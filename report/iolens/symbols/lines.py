@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{16}")
 
@@ -54,10 +54,10 @@ def _line(function: str, place: str) -> SourceLine:
     """Returns one function from addr2line, which writes ? for unknown names and puts discriminators after the line
     number.
     """
-    source, _, number = printable(place).rpartition(":")
+    source, _, number = printable_text(place).rpartition(":")
     digits = number.split(" ")[0]
     known = "" if source.startswith("??") else source
-    name = "" if function == "??" else printable(function)
+    name = "" if function == "??" else printable_text(function)
     return SourceLine(name, known, int(digits) if digits.isdigit() and known else 0)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from iolens.errors import IolensError
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 from iolens.symbols.given_names import given_name
 
 _PATTERN = "*.opt-record.json.gz"
@@ -114,7 +114,7 @@ def _remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
         return None
     source, line, function = str(place["file"]), int(place["line"]), function_of(record)
     parts = (part if isinstance(part, str) else str(part.get("expr", "")) for part in record.get("message", []))
-    text = printable(" ".join("".join(parts).split()))
+    text = printable_text(" ".join("".join(parts).split()))
     if record["kind"] == "success":
         letter = _PASSES[name]
         if letter == "u" and "unrolled" not in text:

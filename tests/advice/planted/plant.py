@@ -90,7 +90,7 @@ def record(work: Path, row: dict[str, Any], target: Path) -> dict[str, float]:
         options += ["--storage-mount", "data"]
     for folder, (count, size, start) in row.get("layouts", {}).items():
         (data / folder).mkdir(exist_ok=True)
-        emulated.set_stripes(data / folder, Layout(count, size, start))
+        emulated.set_emulated_stripes(data / folder, Layout(count, size, start))
     if "slow" in row:
         environment |= {"SLOW": row["slow"], "SLOW_IN": row.get("slow_in", "")}
         environment["LD_PRELOAD"] = f"{work}/libslow.so"

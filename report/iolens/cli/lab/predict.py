@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab.predict.predict import predict
     from iolens.lab.predict.recorded import read_recorded
     from iolens.lab.predict.settings import ChangedSettings
-    from iolens.lab.predict.what_if import prediction_json, what_if
+    from iolens.lab.predict.what_if import prediction_json, what_if_predictions
     from iolens.log import read_log
 
     job = read_log(args.log)
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         ChangedSettings(count, size, aggregators, buffer, args.driver)
         for count, size, aggregators, buffer in product(*(each or (None,) for each in lists))
     ]
-    found = what_if(predict(recorded, model, points), recorded, args.log, model)
+    found = what_if_predictions(predict(recorded, model, points), recorded, args.log, model)
     if args.output:
         from iolens.pages.output import written_aside
 

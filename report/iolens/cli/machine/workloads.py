@@ -31,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Lists the workloads, or builds them."""
     if args.action == "build":
-        from iolens.lab.workloads.build import build
+        from iolens.lab.workloads.build import build_workload
 
-        made = build(args.mpicc, args.output)
+        made = build_workload(args.mpicc, args.output)
         print(f"built {', '.join(path.name for path in sorted(made.iterdir()))} into {made}")
         return 0
     from iolens.lab.workloads.workloads import WORKLOADS

@@ -67,7 +67,7 @@ def functions(found: pd.DataFrame, shares: Mapping[str, float]) -> list[str]:
     `shares`: per cent of all samples by group of functions, the largest first.
     """
     own = shares.get(USER, 0.0)
-    proposed = lines(found)
+    proposed = apa_lines(found)
     if own >= _LEAST_OWN and any(not line.startswith("#") for line in proposed):
         return [_FUNCTIONS.format(own=own, share=_LEAST_SHARE, size=_LEAST_BYTES, sum=_CUMULATED), *proposed]
     most = ", ".join(f"{group} {share:.1f} %" for group, share in list(shares.items())[:3])
@@ -89,7 +89,7 @@ def _nothing_left(found: pd.DataFrame, own: float) -> str:
     )
 
 
-def lines(found: pd.DataFrame) -> list[str]:
+def apa_lines(found: pd.DataFrame) -> list[str]:
     """Returns a line for each function; those not worth tracing are comments."""
     said, before = [], 0.0
     for symbol, path, share, size in zip(*(found[name] for name in found), strict=True):

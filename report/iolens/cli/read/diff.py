@@ -42,10 +42,10 @@ def _tell(subjects: Subjects, whole: bool) -> None:
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, WHO, grouped_tables
     from iolens.pages.job.terminal import screen
-    from iolens.pages.subjects.words import doubts, headline, notes
+    from iolens.pages.subjects.words import headline, notes, subject_doubts
 
     out = screen()
-    for doubt in doubts(subjects):
+    for doubt in subject_doubts(subjects):
         out.say(f"caution: {doubt}")
     for sentence in headline(subjects):
         out.say(sentence, "1")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.log import read_log
     from iolens.metrics.processor.sampled.feedback import hot_feedback, loop_tags
     from iolens.metrics.processor.sampled.samples import why_no_lines
-    from iolens.pages.job.loopmark import feedback_table, listing
+    from iolens.pages.job.loopmark import feedback_table, source_listing
     from iolens.pages.text.tabular import plain_table
     from iolens.symbols.opt_records import read_remarks
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         found.to_csv(sys.stdout, index=False)
         return 0
     print(plain_table(feedback_table(found)))
-    print(f"\n{listing(found, _sources(args.source, set(found['source'])), partial(loop_tags, remarks))}")
+    print(f"\n{source_listing(found, _sources(args.source, set(found['source'])), partial(loop_tags, remarks))}")
     return 0
 
 
@@ -68,4 +68,4 @@ def _sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
 def _lines_of(path: Path) -> list[str]:
     """Returns the lines of a source file, of printable characters alone."""
     text = path.read_text(encoding="utf-8", errors="replace").expandtabs()
-    return [printable(line) for line in text.splitlines()]
+    return [printable_text(line) for line in text.splitlines()]

@@ -94,10 +94,10 @@ def _exhibit_of(name: str) -> Exhibit[Any]:
 
 def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     """Returns the exhibit with the options applied; raises UsageError for unknown names."""
-    from iolens.metrics.processor.ask import THRESHOLD, Ask, check_levels, conditions, levels
+    from iolens.metrics.processor.ask import THRESHOLD, Ask, asked_levels, check_levels, conditions
 
     complete = args.no_threshold or (exhibit.asked and (args.csv or args.json))
-    ask = Ask(levels(args.by), 0.0 if complete else THRESHOLD, conditions(args.filter), args.all_threads)
+    ask = Ask(asked_levels(args.by), 0.0 if complete else THRESHOLD, conditions(args.filter), args.all_threads)
     if ask == Ask():
         return exhibit
     if not exhibit.asked:

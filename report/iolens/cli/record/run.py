@@ -238,9 +238,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the command; the exit code is the program's."""
     if args.list_groups:
-        from iolens.lab.run.groups import listing
+        from iolens.lab.run.groups import group_listing
 
-        print(listing())
+        print(group_listing())
         return 0
     if args.list_hwpc:
         return _list_hwpc()
@@ -404,8 +404,8 @@ def _tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
         busiest = outcome.logs[0]
         say(f"log: {busiest}")
     else:
-        from iolens.lab.run.processes import collect
+        from iolens.lab.run.processes import collect_processes
 
-        busiest = collect(outcome.logs, args.output, program)
+        busiest = collect_processes(outcome.logs, args.output, program)
     if args.profiler == "iolens":
         say(f"next: iolens report {busiest}")

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
             "give --against BASE and at least one --fail LIMIT; --list shows the names that a limit can use"
         )
     limits = [gate.limit_of(text) for text in args.fail]
-    verdicts = gate.judge(limits, _subject(args.against), _subject(args.new))
+    verdicts = gate.judge_limit(limits, _subject(args.against), _subject(args.new))
     if args.junit:
         with written_aside(args.junit) as path:
             path.write_text(junit(verdicts), encoding="utf-8")

@@ -19,7 +19,7 @@ from iolens.figures.comparison.levels import (
     name_places,
     reach,
     value_bar,
-    wrapped,
+    wrapped_label,
 )
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.lazy import pd
@@ -96,7 +96,8 @@ def grouped_bars(
     grid[-1, 0].set_xlabel(name_text(groups))
     if colours:
         handles = [
-            Patch(color=palette[level], label=wrapped(level_text(colours, level), _KEY_WIDTH)) for level in palette
+            Patch(color=palette[level], label=wrapped_label(level_text(colours, level), _KEY_WIDTH))
+            for level in palette
         ]
         figure.legend(handles=handles, title=name_text(colours), loc="outside right upper")
     return figure

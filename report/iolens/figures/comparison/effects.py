@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from iolens.figures.comparison.levels import POINT, level_colours, lines_of, ratio_axes, ratio_mark, wrapped
+from iolens.figures.comparison.levels import POINT, level_colours, level_lines, ratio_axes, ratio_mark, wrapped_label
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.lazy import pd
 from iolens.metrics.comparison.settings import level_text, name_text
@@ -25,8 +25,8 @@ def ratio_rows(ratios: pd.DataFrame, label: str, legend: Mapping[str, str]) -> F
     the names of the series in their order, and of the baseline; `label` names the axis.
     """
     rows, others = list(dict.fromkeys(ratios["text"])), list(legend)[1:]
-    texts = [wrapped(text, _ROW_NAME) for text in rows]
-    height = max(0.13 + 0.13 * len(others), 0.05 + 0.13 * max(map(lines_of, texts)))
+    texts = [wrapped_label(text, _ROW_NAME) for text in rows]
+    height = max(0.13 + 0.13 * len(others), 0.05 + 0.13 * max(map(level_lines, texts)))
     figure = Figure(figsize=(FULL_WIDTH, 0.7 + height * len(rows)), layout="constrained")
     axes = figure.subplots()
     palette = level_colours(list(legend)) if len(others) > 1 else dict.fromkeys(legend, POINT)

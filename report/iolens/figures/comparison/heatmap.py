@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from iolens.figures.comparison.bars import matching
-from iolens.figures.comparison.levels import BEST, name_places, wrapped
+from iolens.figures.comparison.levels import BEST, name_places, wrapped_label
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe, level_text, name_text, sorted_levels
@@ -28,7 +28,9 @@ _ROW_NAME = 26
 
 
 @styled
-def heatmap(points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None) -> Figure:
+def heatmap_figure(
+    points: pd.DataFrame, pair: tuple[str, str], rest: Sequence[str], label: str, best: int | None
+) -> Figure:
     """Draws the typical bandwidth of each point; rows are `pair[0]`, columns `pair[1]`, panels the levels of `rest`.
 
     Cells left out of the comparison are hatched, and the best one is framed. A cell without a value says n/a, and a
@@ -85,7 +87,7 @@ def _draw_cells(
             axes.add_patch(frame)
     axes.set(xlim=(-0.5, len(across) - 0.5), ylim=(-0.5, len(down) - 0.5))
     name_places(axes, [level_text(pair[1], level) for level in across], inches)
-    axes.set_yticks(range(len(down)), [wrapped(level_text(pair[0], level), _ROW_NAME) for level in down])
+    axes.set_yticks(range(len(down)), [wrapped_label(level_text(pair[0], level), _ROW_NAME) for level in down])
     axes.set(xlabel=name_text(pair[1]), ylabel=name_text(pair[0]))
     axes.tick_params(length=0)
     axes.grid(visible=False)

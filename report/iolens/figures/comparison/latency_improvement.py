@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from iolens.figures.comparison.levels import error_bar, level_colours, name_places, wrapped
+from iolens.figures.comparison.levels import error_bar, level_colours, name_places, wrapped_label
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.lazy import pd
 from iolens.metrics.comparison.settings import size_text
@@ -63,7 +63,7 @@ def operation_improvement(cells: pd.DataFrame, baseline: str) -> Figure:
     _draw_bars(axes, compared, palette, "operation", operations)
     name_places(axes, operations, PLOT_WIDTH)
     axes.set_ylabel("improvement, %")
-    handles = [Patch(color=colour, label=wrapped(variant, KEY_WIDTH)) for variant, colour in palette.items()]
+    handles = [Patch(color=colour, label=wrapped_label(variant, KEY_WIDTH)) for variant, colour in palette.items()]
     figure.legend(handles=handles, loc="outside right upper")
     return figure
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from iolens.figures.comparison.latency_improvement import KEY_WIDTH, PLOT_WIDTH, size_label
-from iolens.figures.comparison.levels import MARKERS, error_bar, level_colours, name_places, wrapped
+from iolens.figures.comparison.levels import MARKERS, error_bar, level_colours, name_places, wrapped_label
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.lazy import pd
 
@@ -66,7 +66,7 @@ def operation_latencies(cells: pd.DataFrame) -> Figure:
         places = [operations.index(operation) + shift for operation in chosen["operation"]]
         for x, low, high in zip(places, chosen["low"].astype(float), chosen["high"].astype(float), strict=True):
             error_bar(axes, x, low * _MICRO, high * _MICRO)
-        label = wrapped(variant, KEY_WIDTH)
+        label = wrapped_label(variant, KEY_WIDTH)
         axes.plot(places, chosen["seconds"] * _MICRO, MARKERS[i % len(MARKERS)], color=colour, label=label, zorder=5)
     axes.set_yscale("log")
     axes.set_xlim(-0.5, len(operations) - 0.5)

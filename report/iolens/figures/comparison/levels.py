@@ -41,12 +41,12 @@ def reach(singles: pd.Series[float], highs: pd.Series[float]) -> float:
     return 1.06 * min(max(top, float(highs.max())), 1.5 * top) if highs.notna().any() else 1.06 * top
 
 
-def wrapped(text: str, width: int) -> str:
+def wrapped_label(text: str, width: int) -> str:
     """Returns the text in lines of at most `width` characters; longer words are not broken."""
     return textwrap.fill(text, width, break_long_words=False)
 
 
-def lines_of(text: str) -> int:
+def level_lines(text: str) -> int:
     """Returns the number of lines of a label."""
     return text.count("\n") + 1
 
@@ -57,11 +57,11 @@ def name_places(axes: Axes, names: Sequence[str], inches: float) -> None:
     If a single word is wider than its place, the names stand at an angle.
     """
     width = max(4, int(inches / max(1, len(names)) / _CHARACTER) - 1)
-    labels = [wrapped(name, width) for name in names]
+    labels = [wrapped_label(name, width) for name in names]
     if max((len(line) for label in labels for line in label.split("\n")), default=0) <= width:
         axes.set_xticks(range(len(names)), labels)
     else:
-        upright = [wrapped(name, _ANGLED) for name in names]
+        upright = [wrapped_label(name, _ANGLED) for name in names]
         axes.set_xticks(range(len(names)), upright, rotation=35, ha="right", rotation_mode="anchor")
 
 
@@ -79,7 +79,7 @@ def level_line(axes: Axes, place: int, at: Sequence[float], rows: pd.DataFrame, 
     """Draws the `value` of rows with their intervals from `low` to `high` at these places of the x axis, as a line with
     the marker of the level in this place; `look` has its colour and its label.
     """
-    look["label"] = wrapped(look["label"], _KEY_WIDTH)
+    look["label"] = wrapped_label(look["label"], _KEY_WIDTH)
     axes.plot(at, rows["value"], marker=MARKERS[place % len(MARKERS)], zorder=3, **look)
     for x, low, high in zip(at, rows["low"], rows["high"], strict=True):
         error_bar(axes, x, low, high)

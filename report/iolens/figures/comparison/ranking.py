@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from iolens.figures.comparison.levels import BEST, LEFT_OUT, POINT, error_bar, lines_of, reach, wrapped
+from iolens.figures.comparison.levels import BEST, LEFT_OUT, POINT, error_bar, level_lines, reach, wrapped_label
 from iolens.figures.style import FULL_WIDTH, styled
 from iolens.lazy import pd
 
@@ -19,13 +19,13 @@ _TALLEST, _LINE, _GAP, _AXIS = 8.6, 0.125, 0.05, 0.5
 def ranked(points: pd.DataFrame, less_is_better: bool = False) -> pd.DataFrame:
     """Returns the shown points, best first, as many as fit; `row` has their names."""
     order = points.dropna(subset=["value"]).sort_values("value", ascending=less_is_better).head(MOST)
-    order = order.assign(row=[wrapped(str(name), _ROW_NAME) for name in order["name"]])
+    order = order.assign(row=[wrapped_label(str(name), _ROW_NAME) for name in order["name"]])
     return order.head(int((_TALLEST - _AXIS) / _row_height(order)))
 
 
 def _row_height(order: pd.DataFrame) -> float:
     """Returns the height of each row in inches: all rows have room for the longest name."""
-    return _GAP + _LINE * max(map(lines_of, order["row"]), default=1)
+    return _GAP + _LINE * max(map(level_lines, order["row"]), default=1)
 
 
 @styled

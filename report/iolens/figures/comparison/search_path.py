@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from iolens.figures.comparison.levels import BEST, POINT, reach, wrapped
+from iolens.figures.comparison.levels import BEST, POINT, reach, wrapped_label
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.lazy import pd
 
@@ -34,5 +34,5 @@ def search_path(steps: pd.DataFrame) -> Figure:
     if steps["bandwidth"].notna().any():
         axes.set_ylim(0, reach(steps["bandwidth"], steps["high"]))
     axes.set_xlabel("run of the search")
-    axes.set_ylabel(wrapped("bandwidth, MiB/s", 20))
+    axes.set_ylabel(wrapped_label("bandwidth, MiB/s", 20))
     return figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from iolens.figures.comparison.levels import POINT, lines_of, wrapped
+from iolens.figures.comparison.levels import POINT, level_lines, wrapped_label
 from iolens.figures.style import FULL_WIDTH, INK, styled
 from iolens.lazy import pd
 
@@ -22,8 +22,8 @@ def what_if_strip(points: pd.DataFrame, measured: float, error: float) -> Figure
     the relative `error` as a whisker; a line at the `measured` seconds.
     """
     shown = points if len(points) <= _MOST else points.iloc[[0, *points.iloc[1:].nsmallest(_MOST - 1, "io").index]]
-    names = [wrapped(str(name), _ROW_NAME) for name in shown["settings"]]
-    height = _GAP + _LINE * max(map(lines_of, names), default=1)
+    names = [wrapped_label(str(name), _ROW_NAME) for name in shown["settings"]]
+    height = _GAP + _LINE * max(map(level_lines, names), default=1)
     figure = Figure(figsize=(FULL_WIDTH, _AXIS + height * len(shown)), layout="constrained")
     axes = figure.subplots()
     places = range(len(shown))

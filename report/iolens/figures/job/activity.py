@@ -85,7 +85,7 @@ def activity_map(
     bar = figure.add_axes((1 - (right - 0.1) / width, bottom / height, 0.1 / width, body / height))
     legend = figure.colorbar(image, cax=bar)
     legend.set_label("in a bin", color=INK)
-    ticks = marks(moved)
+    ticks = activity_marks(moved)
     legend.set_ticks(ticks, labels=[_amount(tick * bytes_each) for tick in ticks], minor=False)
     bar.yaxis.set_minor_locator(NullLocator())
     bar.grid(visible=False)
@@ -119,7 +119,7 @@ def scale(values: np.ndarray) -> Normalize:
     return LogNorm(vmin=low, vmax=high) if _is_wide(values) else Normalize(vmin=0, vmax=high)
 
 
-def marks(values: np.ndarray) -> list[float]:
+def activity_marks(values: np.ndarray) -> list[float]:
     """Returns both ends of the scale and its middle."""
     low, high = float(values.min()), float(values.max())
     return [low, (low * high) ** 0.5, high] if _is_wide(values) else [0.0, high / 2, high]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from iolens.figures.job.activity import FEW_RANKS, LEVELS, UNITS, marks, scale, unit_of
+from iolens.figures.job.activity import FEW_RANKS, LEVELS, UNITS, activity_marks, scale, unit_of
 from iolens.figures.style import HALF_WIDTH, nothing, styled
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def peer_map(matrix: np.ndarray, group: int, width: float = HALF_WIDTH) -> Figur
         axes.locator_params(integer=True, nbins=6)
     bar = figure.add_axes(((left + side + 0.1) / width, bottom / height, 0.12 / width, side / height))
     legend = figure.colorbar(image, cax=bar)
-    ticks = marks(values[values > 0])
+    ticks = activity_marks(values[values > 0])
     legend.set_ticks(ticks, labels=[f"{tick:.2g}" if tick < 10 else f"{tick:.0f}" for tick in ticks], minor=False)
     bar.yaxis.set_minor_locator(NullLocator())
     bar.grid(visible=False)

@@ -101,7 +101,7 @@ def operation_colour(operation: str, layer: int) -> str:
 
 
 @styled
-def time_bar(segments: Sequence[Segment], width: float = _PHONE) -> Figure:
+def time_bar_figure(segments: Sequence[Segment], width: float = _PHONE) -> Figure:
     """Draws the parts of the run time as one bar, above a legend in the order of the bar."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Rectangle

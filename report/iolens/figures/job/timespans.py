@@ -20,7 +20,9 @@ _COLOURS = {"read": READ, "write": WRITE}
 
 
 @styled
-def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, width: float = HALF_WIDTH) -> Figure:
+def rank_spans_figure(
+    spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, width: float = HALF_WIDTH
+) -> Figure:
     """Draws the spans of one `kind` from metrics.times.timespans.rank_spans; `run_time` is in seconds."""
     part = spans[spans["kind"] == kind]
     if part.empty:
@@ -48,7 +50,7 @@ def rank_spans(spans: pd.DataFrame, kind: str, nprocs: int, run_time: float, wid
 
 
 @styled
-def shared_spans(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH) -> Figure:
+def shared_spans_figure(spans: pd.DataFrame, run_time: float, width: float = FULL_WIDTH) -> Figure:
     """Draws two bars per file from metrics.times.timespans.shared_spans, reads above writes."""
     from matplotlib.patches import Patch
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from iolens.figures.job.activity import FEW_RANKS, LEVELS, UNITS, marks, scale, unit_of
+from iolens.figures.job.activity import FEW_RANKS, LEVELS, UNITS, activity_marks, scale, unit_of
 from iolens.figures.style import FULL_WIDTH, QUIET, nothing, styled
 from iolens.figures.subjects.colours import legend_label
 
@@ -46,7 +46,7 @@ def heatmaps(found: Sequence[SubjectActivity]) -> Figure:
             shown[-1].tick_params(labelbottom=True)
     bar = figure.colorbar(image, ax=list(grid.flat), fraction=0.025, pad=0.01, aspect=20 * lines)
     bar.set_label(f"{unit}/s per rank")
-    ticks = marks(moved)
+    ticks = activity_marks(moved)
     bar.set_ticks(ticks, labels=[f"{tick:.2g}" if tick < 10 else f"{tick:.0f}" for tick in ticks], minor=False)
     bar.ax.minorticks_off()
     bar.ax.grid(visible=False)

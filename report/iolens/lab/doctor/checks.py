@@ -10,7 +10,7 @@ from iolens.lab.doctor.finding import CheckResult
 
 _CHECKS: Mapping[str, tuple[Callable[[], Iterator[CheckResult]], ...]] = {
     "Parts": (parts.versions, parts.check_libraries, parts.check_programs),
-    "System": (system.system, system.limits, system.check_folders, system.permissions),
+    "System": (system.system, system.check_limits, system.check_folders, system.permissions),
     "Others": (surroundings.launchers, surroundings.preloaded, system.tools, parts.packages),
 }
 

@@ -82,12 +82,12 @@ def _has_bytes_over_time(job: Job) -> bool:
 
 def _limit_holds(job: Job) -> bool:
     """Returns whether a limit on the written bytes holds for the log against itself."""
-    from iolens.metrics.subjects.gate import HELD, judge, limit_of
+    from iolens.metrics.subjects.gate import HELD, judge_limit, limit_of
     from iolens.metrics.subjects.subject import Subject, Trial
 
     subject = Subject("trial", job.path, (Trial(job.path, job),))
     try:
-        (verdict,) = judge([limit_of("posix_written>+0%")], subject, subject)
+        (verdict,) = judge_limit([limit_of("posix_written>+0%")], subject, subject)
     except UsageError:
         return False
     return verdict.outcome == HELD

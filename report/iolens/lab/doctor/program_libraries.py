@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iolens.lab.doctor.finding import CheckResult
-from iolens.lab.run.mpi_launch.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 _LDCONFIG = "/sbin/ldconfig"
 _NEWEST_1_8 = 10
@@ -59,5 +59,5 @@ def _libraries() -> list[Path]:
     """Returns the libraries that the loader knows: those of LD_LIBRARY_PATH first, one of each name."""
     folders = [Path(folder) for folder in re.split("[:;]", os.environ.get("LD_LIBRARY_PATH", "")) if folder]
     nearer = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("lib*.so*"))]
-    listed = [Path(line.split(" => ")[1]) for line in output_of(_LDCONFIG, "-p").splitlines() if " => " in line]
+    listed = [Path(line.split(" => ")[1]) for line in mpi_output(_LDCONFIG, "-p").splitlines() if " => " in line]
     return list({path.name: path for path in reversed([*nearer, *listed])}.values())[::-1]

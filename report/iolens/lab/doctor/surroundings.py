@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iolens.lab.doctor.finding import CheckResult
-from iolens.lab.run.mpi_launch.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 
 def launchers() -> Iterator[CheckResult]:
@@ -21,7 +21,7 @@ def launchers() -> Iterator[CheckResult]:
         yield CheckResult("mpirun", "not there", None, "for programs with MPI; load your MPI's module")
         return
     first, *others = found.values()
-    version = version_said(output_of(str(first), "--version"))
+    version = version_said(mpi_output(str(first), "--version"))
     hidden = f"hides {', '.join(map(str, others))}; a program needs the launcher of its own MPI" if others else ""
     yield CheckResult("mpirun", f"{first}, {version}", works=True, remedy=hidden)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.launchers.slurm_queue import ask_slurm
 from iolens.lab.recovery.places import default_folders
-from iolens.lab.run.mpi_launch.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import mpi_output
 from iolens.lab.run.mpi_launch.single_copy import single_copy_works
 from iolens.lab.storage.mounts import file_system
 
@@ -34,7 +34,7 @@ def system() -> Iterator[CheckResult]:
     yield CheckResult("processors", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} for this process")
 
 
-def limits() -> Iterator[CheckResult]:
+def check_limits() -> Iterator[CheckResult]:
     """Checks the limits of a process."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     enough = files == resource.RLIM_INFINITY or files >= _DESCRIPTORS
@@ -104,7 +104,7 @@ def _compiler() -> CheckResult:
     path = shutil.which("mpicc")
     if path is None:
         return CheckResult("mpicc", "not there", None, "for `iolens workloads build`")
-    version = output_of("mpicc", "--version").partition("\n")[0]
+    version = mpi_output("mpicc", "--version").partition("\n")[0]
     if not any(letter.isdigit() for letter in version):
         return CheckResult("mpicc", f"{path}, which cannot find a compiler", None, "for `iolens workloads build`")
     return CheckResult("mpicc", f"{path}, {version}", works=True)

@@ -49,7 +49,7 @@ def parallel_recording() -> Iterator[CheckResult]:
     except IolensError as error:
         yield CheckResult("a parallel program", "not tried", None, str(error))
         return
-    yield CheckResult("launcher", f"{launcher}, {version_said(mpi.output_of(launcher, '--version'))}")
+    yield CheckResult("launcher", f"{launcher}, {version_said(mpi.mpi_output(launcher, '--version'))}")
     if flavour and find_library(f"libiolens-{flavour}.so") is None:
         yield CheckResult("a parallel program", "not tried", works=False, remedy=f"there is no adapter for {flavour}")
         return

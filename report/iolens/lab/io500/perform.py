@@ -18,7 +18,7 @@ from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.launchers.local import LOCAL
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
-from iolens.lab.workloads.workload import RESULT, read_result
+from iolens.lab.workloads.workload import RESULT, read_workload_result
 
 
 def _task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str) -> RunSpec:
@@ -41,7 +41,7 @@ def _perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: st
         lines = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         said = next((line for line in lines if line.startswith(f"{phase.program}: ")), "no message")
         raise IolensError(f"{phase.name} failed with exit code {done.exit_code}: {said} (see {folder})")
-    result = read_result(folder)
+    result = read_workload_result(folder)
     if not result:
         raise IolensError(f"{phase.name} left no result (see {folder})")
     return outcome_of(phase, result)

@@ -66,7 +66,7 @@ _STARTERS = (
 @cache
 def _starter_of(command: str) -> Starter | None:
     """Returns the starter of ranks that a command runs; None if it is not in the table."""
-    said = mpi.output_of(command, "--version")
+    said = mpi.mpi_output(command, "--version")
     return next((one for one in _STARTERS if re.search(one.version, said, re.IGNORECASE)), None)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from iolens.errors import IolensError
 from iolens.lab.files import write_aside
-from iolens.lab.mimic.phases import MimicStep, RankGroup, fold, groups_of, pauses, waits_of
+from iolens.lab.mimic.phases import MimicStep, RankGroup, fold, pauses, rank_groups, step_waits
 from iolens.lab.mimic.readme import experiment_of, makefile, readme_of
-from iolens.lab.mimic.tables import kinds, tables_of
+from iolens.lab.mimic.tables import c_tables_of, kinds
 from iolens.lab.mimic.trace import read_trace
 from iolens.log import Job
 
@@ -49,10 +49,10 @@ def mimic(job: Job, names: bool = False) -> MiniApp:
     if the log lacks data that a mini-app needs.
     """
     trace = read_trace(job)
-    programs = [(group, _steps_of(trace, group)) for group in groups_of(trace.calls, _waits(trace))]
+    programs = [(group, _steps_of(trace, group)) for group in rank_groups(trace.calls, _waits(trace))]
     folder = Path(__file__).with_name("program")
     template = "\n".join((folder / f"{part}.c").read_text(encoding="utf-8") for part in _PARTS)
-    source = template.replace("/* KINDS */\n", kinds()).replace("/* TABLES */\n", tables_of(trace, programs, names))
+    source = template.replace("/* KINDS */\n", kinds()).replace("/* TABLES */\n", c_tables_of(trace, programs, names))
     steps = sum(len(found) for _, found in programs)
     files = {
         "mimic.c": source,
@@ -64,7 +64,7 @@ def mimic(job: Job, names: bool = False) -> MiniApp:
 
 
 def _waits(trace: Trace) -> np.ndarray:
-    return waits_of(trace.calls, trace.begins)
+    return step_waits(trace.calls, trace.begins)
 
 
 def _steps_of(trace: Trace, group: RankGroup) -> list[MimicStep]:

@@ -44,7 +44,7 @@ class MimicStep:
     wait: np.ndarray
 
 
-def waits_of(calls: Calls, begins: np.ndarray) -> np.ndarray:
+def step_waits(calls: Calls, begins: np.ndarray) -> np.ndarray:
     """Returns the seconds between each call and the one before it on its rank; `begins` (by rank) stands before the
     first.
     """
@@ -54,7 +54,7 @@ def waits_of(calls: Calls, begins: np.ndarray) -> np.ndarray:
     return found
 
 
-def groups_of(calls: Calls, waits: np.ndarray) -> list[RankGroup]:
+def rank_groups(calls: Calls, waits: np.ndarray) -> list[RankGroup]:
     """Returns the groups of ranks, those with the lowest rank first; the calls must be in order."""
     ranks, starts = np.unique(calls.rank, return_index=True)
     ends = np.r_[starts[1:], len(calls)]
@@ -272,7 +272,7 @@ def _steps_of(tokens: _Tokens, calls: Calls, group: RankGroup) -> list[MimicStep
     return found
 
 
-def expand(steps: list[MimicStep]) -> tuple[list[CallKind], np.ndarray]:
+def expand_steps(steps: list[MimicStep]) -> tuple[list[CallKind], np.ndarray]:
     """Returns the calls that the C program makes for these steps, without pauses: the kind of each, and an array
     (calls, 4, ranks) with its `VALUES` on each rank.
     """

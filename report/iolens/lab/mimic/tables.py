@@ -68,7 +68,7 @@ def kinds() -> str:
     return f"enum kind {{\n{''.join(f'    {kind.name},' + chr(10) for kind in CallKind)}}};\n"
 
 
-def tables_of(trace: Trace, programs: Sequence[tuple[RankGroup, Sequence[MimicStep]]], names: bool) -> str:
+def c_tables_of(trace: Trace, programs: Sequence[tuple[RankGroup, Sequence[MimicStep]]], names: bool) -> str:
     """Returns the definitions that the C program needs, as C; raises IolensError if the pattern has too many steps."""
     count = sum(len(steps) for _, steps in programs)
     if count > _MOST_STEPS:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 from iolens.lab.outputs.btio import read_btio
 from iolens.lab.outputs.ior import read_ior, read_ior_csv, read_ior_json
 from iolens.lab.outputs.mapl import read_mapl
@@ -37,7 +37,7 @@ def _read_text(path: Path) -> str:
     """Returns the text of a file, whatever bytes it contains."""
     try:
         with path.open("rb") as file:
-            return printable(file.read(_MOST).decode("utf-8", errors="replace"), keep="\n\r\t")
+            return printable_text(file.read(_MOST).decode("utf-8", errors="replace"), keep="\n\r\t")
     except OSError as error:
         raise IolensError(f"{path}: cannot be read ({error.strerror})") from error
 

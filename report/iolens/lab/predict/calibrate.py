@@ -12,7 +12,7 @@ from iolens.errors import IolensError
 from iolens.lab.installation import find_program
 from iolens.lab.predict.fit import Fit, FitRun, fit
 from iolens.lab.predict.model import StorageModel
-from iolens.lab.predict.predict import placed, recorded_times
+from iolens.lab.predict.predict import recorded_times, values_for_run
 from iolens.lab.predict.recorded import Recorded, read_recorded
 from iolens.lab.predict.replay import ReplayPlan, steps_of
 from iolens.lab.predict.settings import ChangedSettings, predicted_layouts
@@ -126,7 +126,7 @@ def _trial_of(name: str, recorded: Recorded, model: StorageModel) -> FitRun:
     plan = ReplayPlan(
         ChangedSettings(), predicted_layouts(recorded, ChangedSettings(), int(model.values["targets"])), None
     )
-    own = placed(model, recorded)["ranks_per_client"]
+    own = values_for_run(model, recorded)["ranks_per_client"]
     ranks = None if recorded.emulated else int(own)
     return FitRun(name, steps_of(recorded, plan), recorded_times(recorded).io, ranks)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from iolens.errors import IolensError
 from iolens.lab.predict.model import StorageModel, model_text
-from iolens.lab.predict.predict import io_seconds
+from iolens.lab.predict.predict import predicted_io_seconds
 from iolens.lab.predict.steps import RankSteps, play
 
 FITTED = ("ost_mb_per_s", "link_mb_per_s", "ost_rpc_us", "network_us", "lock_us")
@@ -73,7 +73,7 @@ def seconds(trial: FitRun, values: Mapping[str, float], folder: Path) -> float:
     config = folder / "model.yaml"
     own = {} if trial.ranks_per_client is None else {"ranks_per_client": trial.ranks_per_client}
     config.write_text(model_text({**values, **own}), encoding="utf-8")
-    return io_seconds(play(trial.program, config))
+    return predicted_io_seconds(play(trial.program, config))
 
 
 def fit(trials: Sequence[FitRun], start: StorageModel) -> Fit:

@@ -53,7 +53,7 @@ def read_model(path: Path | None = None) -> StorageModel:
             raise UsageError(f"{source}, line {number}: {key} is not a key of a model; remove the line")
         values[key] = _number_of(value, f"{source}, line {number}: {key}")
     for key in (key for key in (usual.values if usual else ()) if key not in values):
-        if usual and key not in effects(usual):
+        if usual and key not in model_effects(usual):
             raise UsageError(f"{source}: the key {key} is missing; add it")
         values[key] = 0.0
     errors = (values.pop(ERRORS[0], -1.0), values.pop(ERRORS[1], -1.0))
@@ -69,7 +69,7 @@ def model_of(job: Job, path: Path | None = None) -> StorageModel:
     return read_model(path or (own[0] if own else None))
 
 
-def effects(usual: StorageModel) -> list[str]:
+def model_effects(usual: StorageModel) -> list[str]:
     """Returns the keys of effects, which are off in a file that does not have them; `usual` is the default model."""
     keys = list(usual.values)
     return keys[keys.index(_FIRST_EFFECT) :]

@@ -71,22 +71,22 @@ def replay(
     program = steps_of(recorded, plan)
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "model.yaml"
-        config.write_text(model_text(placed(model, recorded)), encoding="utf-8")
+        config.write_text(model_text(values_for_run(model, recorded)), encoding="utf-8")
         played = [play(program, config, seed) for seed in range(1, orders + 1)]
     last = max((call.end for calls in recorded.ranks.values() for call in calls), default=0.0)
-    seconds = [io_seconds(one) for one in played]
+    seconds = [predicted_io_seconds(one) for one in played]
     whole = recorded.run_time - last + median(one.end for one in played)
     return PredictedTimes(median(seconds), whole, min(seconds), max(seconds))
 
 
-def placed(model: StorageModel, recorded: Recorded) -> Mapping[str, float]:
+def values_for_run(model: StorageModel, recorded: Recorded) -> Mapping[str, float]:
     """Returns the model's values, with the run's own number of ranks per node if it ran on real nodes."""
     if recorded.emulated:
         return model.values
     return {**model.values, "ranks_per_client": -(-recorded.nprocs // recorded.nodes)}
 
 
-def io_seconds(played: Played) -> float:
+def predicted_io_seconds(played: Played) -> float:
     """Returns the time between the marks before and after calls, for the slowest rank."""
     sums = [sum(seconds if tag % 2 else -seconds for tag, seconds in marks) for marks in played.marks.values()]
     return max(sums, default=0.0)

@@ -78,7 +78,9 @@ def smallest_of_fastest(found: WhatIf) -> int | None:
     return min(found.links.fastest, key=lambda place: [int(found.points[place][0].get(name, 0)) for name in _SIZES])
 
 
-def what_if(predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: StorageModel) -> WhatIf:
+def what_if_predictions(
+    predictions: Sequence[Prediction], recorded: Recorded, log: Path, model: StorageModel
+) -> WhatIf:
     """Returns the predictions from one log and one model."""
     first = predictions[0]
     changed = [one for one in predictions if one.settings.changed]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 from iolens.lab.installation import find_program
 from iolens.lab.recovery.places import spool_files
 
@@ -91,7 +91,7 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     rows = [json.loads(line) for line in listing.splitlines()]
     names = {field.name for field in fields(Spool)}
     spools = [
-        Spool(**{**{name: row[name] for name in names}, "program": printable(row["program"])})
+        Spool(**{**{name: row[name] for name in names}, "program": printable_text(row["program"])})
         for row in rows
         if "unusable" not in row
     ]

@@ -59,7 +59,7 @@ def _remains(run: str) -> list[list[Spool]]:
         time.sleep(PERIOD)
 
 
-def collect(folder: Path, choice: JobSelection) -> tuple[int, int]:
+def collect_rescued(folder: Path, choice: JobSelection) -> tuple[int, int]:
     """Moves this node's spools of ended processes, of the chosen jobs, to a folder that several nodes share. Returns
     the number of spools that were moved and of those that stay. Processes of jobs that were named are given time to
     end.

@@ -95,7 +95,7 @@ def _state(group: FunctionGroup) -> str:
     return f"no {wanted} on this machine; a program's own copy is traced"
 
 
-def listing() -> str:
+def group_listing() -> str:
     """Returns a line per group, for a terminal."""
     rows = [(group.name, group.about, _state(group)) for group in GROUPS]
     rows += [(name, f"the same as {group}", _state(_KNOWN[group])) for name, group in _STANDS_FOR.items()]

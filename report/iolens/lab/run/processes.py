@@ -82,7 +82,7 @@ def _write_tables(merged: Merged, folder: Path) -> None:
     write_aside(folder / _FILES, merged.files.to_csv(index=False))
 
 
-def collect(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
+def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
     """Merges logs in `folder`, or in a new folder named after the program, and prints that. Returns the log with most
     I/O time.
     """

@@ -90,7 +90,7 @@ def run_key(parts: Mapping[str, Any], files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def fields_of(outcome: Outcome) -> dict[str, Any]:
+def record_fields(outcome: Outcome) -> dict[str, Any]:
     """Returns the fields of a record that follow from the outcome of its command."""
     shared = {one.name for one in fields(RunRecord)} & {*outcome._fields} - {"reason"}
     log = outcome.logs[-1].name if outcome.logs else None
@@ -107,6 +107,6 @@ def write_single(folder: Path, outcome: Outcome, setup: Setup) -> None:
         storage={"kind": setup.storage.name if setup.storage else _UNKNOWN_STORAGE, "valid": None, "reason": None},
         launcher="local",
         key=run_key({"command": outcome.command}, []),
-        **fields_of(outcome._replace(hosts=tuple(hosts_of(outcome.logs)))),
+        **record_fields(outcome._replace(hosts=tuple(hosts_of(outcome.logs)))),
     )
     write_record(folder, record)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.run.mpi_launch.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 _FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
 """Variables that name the folder of logs: Darshan's own, and the one that most sites configure it with."""
@@ -21,7 +21,7 @@ def site_darshan() -> Path:
     named = os.environ.get("DARSHAN_LIB")
     prefixes = [os.environ.get("DARSHAN_HOME") or os.environ.get("DARSHAN_DIR")]
     if shutil.which("darshan-config"):
-        prefixes.append(output_of("darshan-config", "--prefix").strip())
+        prefixes.append(mpi_output("darshan-config", "--prefix").strip())
     candidates = [Path(named)] if named else []
     candidates += [Path(prefix) / "lib" / "libdarshan.so" for prefix in prefixes if prefix]
     for path in candidates:

@@ -115,7 +115,7 @@ def _no_stripes(path: Path) -> UsageError:
     )
 
 
-def marks(kinds: Collection[str | None]) -> list[str]:
+def storage_marks(kinds: Collection[str | None]) -> list[str]:
     """Returns the marks that every page about runs on these kinds of storage must show (`storage.kind` of run.json)."""
     return [backend.mark for name, backend in BACKENDS.items() if name in kinds and backend.mark]
 

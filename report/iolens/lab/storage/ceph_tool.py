@@ -26,7 +26,7 @@ def data_pools() -> tuple[str, ...]:
     return found
 
 
-def check_pool(path: Path, pool: str) -> None:
+def check_ceph_pool(path: Path, pool: str) -> None:
     """Raises UsageError if a pool holds no data of a CephFS."""
     known = data_pools()
     if pool not in known:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
 from iolens.lab.storage.backend import Backend
-from iolens.lab.storage.ceph_tool import check_pool, data_pools, object_names, pool_targets, targets_of_objects
+from iolens.lab.storage.ceph_tool import check_ceph_pool, data_pools, object_names, pool_targets, targets_of_objects
 from iolens.lab.storage.layout import ANY_TARGET, Layout
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.provenance import health_with
@@ -47,7 +47,7 @@ def _set_stripes(directory: Path, layout: Layout) -> None:
             f"an object of CephFS must be a multiple of the stripe unit ({layout.stripe_size} bytes), not "
             f"{layout.object_size} bytes"
         )
-    known = nearest(directory)
+    known = nearest_layout(directory)
     size = layout.object_size or (known.object_size if known and known.object_size else _OBJECT)
     value = _layout_text(layout, size)
     try:
@@ -66,7 +66,7 @@ def _reason(directory: Path, pool: str | None, code: int | None) -> str:
     if code != errno.EINVAL or not pool:
         return ""
     try:
-        check_pool(directory, pool)
+        check_ceph_pool(directory, pool)
     except UsageError:
         raise
     except IolensError:
@@ -86,7 +86,7 @@ def _get_stripes(path: Path) -> Layout:
     """Returns the layout of a file, or the layout that new files of a directory take: its own, or that of the nearest
     directory above it that has one. A file's layout has the target of each of its first objects, if `ceph` tells them.
     """
-    found = nearest(path) if path.is_dir() else read(path, OF_FILE)
+    found = nearest_layout(path) if path.is_dir() else layout_attribute(path, OF_FILE)
     if found is None:
         raise IolensError(f"{path}: no directory up to the mount point has its own layout; give a file, which has one")
     return found if path.is_dir() else replace(found, targets=_targets_of_file(path, found))
@@ -104,24 +104,24 @@ def _targets_of_file(path: Path, layout: Layout) -> tuple[int, ...]:
 def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
     """Returns the targets of a pool, or of the pool that new files below a path go to."""
     if pool:
-        check_pool(path, pool)
-    known = nearest(path if path.is_dir() else path.parent)
+        check_ceph_pool(path, pool)
+    known = nearest_layout(path if path.is_dir() else path.parent)
     return pool_targets(pool or (known.pool if known and known.pool else data_pools()[0]))
 
 
-def nearest(directory: Path) -> Layout | None:
+def nearest_layout(directory: Path) -> Layout | None:
     """Returns the layout of a directory, or of the nearest one above it on this file system; None if none has one."""
     resolved = directory.resolve()
     mount = Path(file_system(resolved)[1])
     for place in (resolved, *resolved.parents):
-        if found := read(place, _OF_DIRECTORY):
+        if found := layout_attribute(place, _OF_DIRECTORY):
             return found
         if place == mount:
             break
     return None
 
 
-def read(path: Path, attribute: str) -> Layout | None:
+def layout_attribute(path: Path, attribute: str) -> Layout | None:
     """Returns the layout in an attribute; None if the attribute does not exist."""
     try:
         return parse_layout(os.getxattr(path, attribute).decode(errors="replace"))

@@ -147,7 +147,7 @@ def _born(path: Path) -> int:
     return int(seconds + fraction) if fraction.isdigit() else 0
 
 
-def set_stripes(directory: Path, layout: Layout) -> None:
+def set_emulated_stripes(directory: Path, layout: Layout) -> None:
     """Sets a directory's default layout; raises if its mount has too few targets or cannot make stripes of
     this size.
     """
@@ -189,7 +189,7 @@ def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
 EMULATED = Backend(
     name=_NAME,
     holds=lambda path: _find_mount(path) is not None,
-    set_stripes=set_stripes,
+    set_stripes=set_emulated_stripes,
     get_stripes=_get_stripes,
     targets=_targets,
     stripe_command=setstripe,  # The command of the file system that is imitated.

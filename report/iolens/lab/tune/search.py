@@ -11,7 +11,7 @@ from typing import Any
 
 from iolens.errors import UsageError
 from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.matrix import Point, points
+from iolens.lab.sweep.define.matrix import Point, matrix_points
 from iolens.lab.tune.belief import Belief, believe, kernel
 from iolens.lab.tune.features import Features, features_of
 from iolens.lab.tune.machine import Array, Machines, draw, log_bandwidth
@@ -97,7 +97,7 @@ def search_of(experiment: Experiment, file_bytes: int = 0) -> Search:
     UsageError if it is too large. `file_bytes` is the size of the largest file, 0 as long as no run has shown it.
     """
     fixed = {name: _usual_level(experiment, name) for name in ignored_factors(experiment)}
-    found = [point for point in points(experiment) if all(point.settings[name] == fixed[name] for name in fixed)]
+    found = [point for point in matrix_points(experiment) if all(point.settings[name] == fixed[name] for name in fixed)]
     if len(found) > _MOST_SETTINGS:
         raise UsageError(
             f"the matrix has {len(found)} settings, but a search takes at most {_MOST_SETTINGS}; remove some"
@@ -118,7 +118,7 @@ def _usual(experiment: Experiment, found: Sequence[Point]) -> int:
     """Returns the default point: default levels that the matrix has, else the lowest, and the first level of an own
     factor.
     """
-    return nearest(found, {name: _usual_level(experiment, name) for name in experiment.matrix})
+    return nearest_setting(found, {name: _usual_level(experiment, name) for name in experiment.matrix})
 
 
 def _rules_of_thumb(experiment: Experiment, found: Sequence[Point]) -> list[tuple[int, str]]:
@@ -132,11 +132,11 @@ def _rules_of_thumb(experiment: Experiment, found: Sequence[Point]) -> list[tupl
         most = min(int(wanted.get("stripe_count", experiment.ranks)), experiment.ranks)
         levels = sorted(int(level) for level in experiment.matrix["aggregators"])
         wanted["aggregators"] = max((level for level in levels if level <= most), default=levels[0])
-    rules = [(nearest(found, wanted), RULE)]
+    rules = [(nearest_setting(found, wanted), RULE)]
     sizes = experiment.matrix.get("stripe_size", ())
     if len(sizes) > 1:
         other = max(sizes, key=lambda size: abs(math.log(size / wanted["stripe_size"])))
-        rules.append((nearest(found, {**wanted, "stripe_size": other}), OTHER_SIZE))
+        rules.append((nearest_setting(found, {**wanted, "stripe_size": other}), OTHER_SIZE))
     return rules
 
 
@@ -147,7 +147,7 @@ def _usual_level(experiment: Experiment, name: str) -> Any:
     return known if known in levels else levels[0] if name in experiment.own else min(levels)
 
 
-def nearest(found: Sequence[Point], wanted: Mapping[str, Any]) -> int:
+def nearest_setting(found: Sequence[Point], wanted: Mapping[str, Any]) -> int:
     """Returns the point with these levels; if conditions exclude it, the first point that differs in the
     fewest levels.
     """

@@ -18,7 +18,9 @@ _PARTS = ("workloads", "profiler/include")
 """The parts of the source that a build needs."""
 
 
-def build(compiler: str, target: Path | None = None, recipe: Recipe = USUAL, program: str | None = None) -> Path:
+def build_workload(
+    compiler: str, target: Path | None = None, recipe: Recipe = USUAL, program: str | None = None
+) -> Path:
     """Compiles all workloads or one, with an MPI's compiler command, into `target`/bin (default: this user's folder);
     returns this folder. ¶ Raises IolensError if source, make or compiler is missing or compiling fails; a failed
     attempt leaves no files.

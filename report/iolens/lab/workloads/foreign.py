@@ -8,14 +8,14 @@ from typing import Any
 
 from iolens.lab.files import write_aside
 from iolens.lab.workloads.ior_output import result_of_ior
-from iolens.lab.workloads.workload import RESULT, Workload, read_result
+from iolens.lab.workloads.workload import RESULT, Workload, read_workload_result
 
 
 def _result(folder: Path) -> dict[str, Any]:
     """Returns the program's own result, or one made from the output of a user's own IOR, which is then kept as
     `result.json`.
     """
-    found = read_result(folder)
+    found = read_workload_result(folder)
     if not found:
         found = result_of_ior((folder / "stdout.txt").read_text(encoding="utf-8", errors="replace"))
         if found:

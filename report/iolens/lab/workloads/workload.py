@@ -15,7 +15,7 @@ RESULT = "result.json"
 """Name of the file in a run's folder for the program's measurements (workloads/RESULT.md)."""
 
 
-def read_result(folder: Path) -> dict[str, Any]:
+def read_workload_result(folder: Path) -> dict[str, Any]:
     """Returns the result that the program wrote into the run's folder; empty if it left none."""
     try:
         content = json.loads((folder / RESULT).read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ class Workload:
     volume: Callable[[Sequence[str], int], int | None] = lambda arguments, ranks: None
     steps: Callable[[Sequence[str]], int | None] = lambda arguments: None
     step: re.Pattern[bytes] | None = None
-    result: Callable[[Path], dict[str, Any]] = read_result
+    result: Callable[[Path], dict[str, Any]] = read_workload_result
 
     def words(
         self, arguments: Sequence[str], folder: Path, data: Path, hints: Mapping[str, str], keep: bool = False

@@ -82,6 +82,6 @@ DAOS = """OBJ_OPENS OBJ_FETCHES OBJ_UPDATES OBJ_PUNCHES OBJ_DKEY_PUNCHES OBJ_AKE
     ARRAY_CHUNK_SIZE {RANKS} {F_STAMPS} {F_TIMES} {F_RANKS}"""
 
 
-def expand(prefix: str, words: str) -> tuple[str, ...]:
+def expand_counters(prefix: str, words: str) -> tuple[str, ...]:
     """Returns full counter names: `POSIX_OPENS`, … ; names with `_F_` are doubles, the others 64-bit integers."""
     return tuple(f"{prefix}_{name}" for word in words.split() for name in _GROUPS.get(word, [word]))

@@ -78,10 +78,10 @@ def _columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict
 
 def _segment_type(log: Container, region: Region) -> np.dtype[np.void]:
     """Returns the fields of a traced access in a log."""
-    return np.dtype([(name, log.order + kind) for name, kind in fields_of(region).items()])
+    return np.dtype([(name, log.order + kind) for name, kind in dxt_fields(region).items()])
 
 
-def fields_of(region: Region) -> dict[str, str]:
+def dxt_fields(region: Region) -> dict[str, str]:
     """Returns the fields of an access and their types: offset, length, start, end, in newer versions the thread."""
     return {**_SEGMENT, "thread": "i8"} if region.version > (1 if region.name == "DXT_POSIX" else 2) else _SEGMENT
 

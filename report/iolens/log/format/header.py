@@ -11,7 +11,7 @@ import re
 import struct
 from dataclasses import dataclass
 
-from iolens.foreign import decoded, printable
+from iolens.foreign import decoded, printable_text
 from iolens.log.format.container import WIDE, Container, LogError, inflate
 from iolens.log.job import Mount
 
@@ -57,7 +57,7 @@ def read_job(log: Container) -> JobFields:
     lines = data[8 * count + METADATA :].split(b"\0")[0].decode("utf-8", "replace").split("\n")
     pairs = (line.partition("=") for line in metadata.split("\n") if "=" in line)
     places = (line.partition("\t") for line in lines[1:])
-    mounts = tuple(Mount(printable(kind), printable(point)) for kind, tab, point in places if tab)
+    mounts = tuple(Mount(printable_text(kind), printable_text(point)) for kind, tab, point in places if tab)
     return JobFields(
         uid,
         start,
@@ -65,8 +65,8 @@ def read_job(log: Container) -> JobFields:
         run_time,
         nprocs,
         jobid,
-        {printable(key): printable(value) for key, _, value in pairs},
-        printable(lines[0].strip()),
+        {printable_text(key): printable_text(value) for key, _, value in pairs},
+        printable_text(lines[0].strip()),
         mounts,
     )
 

@@ -31,7 +31,7 @@ class Module:
     @property
     def names(self) -> tuple[str, ...]:
         """Returns all counters of the newest version."""
-        return counters.expand(self.prefix, self.words)
+        return counters.expand_counters(self.prefix, self.words)
 
 
 _CLOSE_OPEN = ("F_CLOSE_START_TIMESTAMP", "F_OPEN_END_TIMESTAMP")

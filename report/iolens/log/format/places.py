@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 
 from iolens.log.format.container import Container, Region
-from iolens.log.format.dxt import fields_of
+from iolens.log.format.dxt import dxt_fields
 from iolens.log.format.variable import APMPI_HEAD, APMPI_NODE, APMPI_RECORD
 
 Place = tuple[int, list[tuple[int, int]]]
@@ -26,7 +26,7 @@ def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place
             words, texts = (APMPI_RECORD, [(end - 8 * APMPI_NODE, end)]) if at else (APMPI_HEAD, [])
         else:
             segments = _word(log, data, at, 11) + _word(log, data, at, 12)
-            words, texts = 13 + len(fields_of(region)) * segments, [(at + 24, at + 88)]
+            words, texts = 13 + len(dxt_fields(region)) * segments, [(at + 24, at + 88)]
         yield at, texts
         at += 8 * words
 

@@ -108,7 +108,7 @@ def damage_in(log: Container, what: str) -> Iterator[None]:
         raise LogError(log.path, f"is damaged: {what} cannot be read ({reason})") from error
 
 
-def document(parts: Sequence[bytes]) -> dict[str, Any]:
+def private_document(parts: Sequence[bytes]) -> dict[str, Any]:
     """Returns the object in a region of kind `json`."""
     found = checked(json.loads(parts[0])) if parts else {}
     if not isinstance(found, dict):
@@ -116,4 +116,7 @@ def document(parts: Sequence[bytes]) -> dict[str, Any]:
     return found
 
 
-_READERS: dict[str, Callable[[Sequence[bytes]], Columns | dict[str, Any]]] = {"json": document, "table": Columns}
+_READERS: dict[str, Callable[[Sequence[bytes]], Columns | dict[str, Any]]] = {
+    "json": private_document,
+    "table": Columns,
+}

@@ -14,7 +14,7 @@ from iolens.metrics.comparison.settings import describe, name_text, three_digits
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.job.interfaces.operations import syncs
 from iolens.metrics.subjects.aligned import numbers
-from iolens.metrics.subjects.bounds import bounds
+from iolens.metrics.subjects.bounds import subject_bounds
 from iolens.metrics.subjects.facts import facts_of
 from iolens.metrics.subjects.subject import Subjects, Trial
 from iolens.metrics.subjects.values import RUN
@@ -32,7 +32,7 @@ value is better.
 """
 
 
-def of_comparison(comparison: Comparison, program: str) -> Evidence:
+def sources_of_comparison(comparison: Comparison, program: str) -> Evidence:
     """Returns the evidence of a comparison of a sweep's settings."""
     points = comparison.points
     base = "" if comparison.baseline is None else f"{points.loc[comparison.baseline, 'label']}, "
@@ -117,7 +117,7 @@ def _recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def of_subjects(subjects: Subjects) -> Evidence:
+def sources_of_subjects(subjects: Subjects) -> Evidence:
     """Returns the evidence of a comparison of logs, runs and outputs."""
     rows = [_of_trial(trial) | {"group": letter} for letter, subject in subjects.named for trial in subject.trials]
     found = [numbers(subject) for subject in subjects.all]
@@ -134,7 +134,7 @@ def of_subjects(subjects: Subjects) -> Evidence:
         rate=bool(ranked) and ranked[0][3] > 0,
         base=f"A ({first}), whose values are beside the others" if ranked else "",
         left_out=[(reason.partition(":")[0], reason) for one in subjects.all for reason in one.left_out],
-        bounded=len(bounds(subjects, subjects.device_rate)),
+        bounded=len(subject_bounds(subjects, subjects.device_rate)),
     )
 
 

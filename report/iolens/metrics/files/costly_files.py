@@ -7,7 +7,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.families import Families, families
-from iolens.metrics.files.overview import all_files, lowest, slowest_seconds, with_bytes
+from iolens.metrics.files.overview import all_files, lowest, slowest_record_seconds, with_bytes
 from iolens.metrics.files.users import ranges, ranks_of
 from iolens.metrics.grouping import Groups, empty, most, ordered, stacked, without_repeats
 from iolens.metrics.once import once_per_job
@@ -104,7 +104,7 @@ def _uses(job: Job) -> Records:
     for name in lowest(job):
         records = job.records[name]
         family = np.fromiter(map(family_of.__getitem__, records["id"].tolist()), "i8", len(records))
-        columns = {"family": family, "rank": records["rank"].astype("i8"), "seconds": slowest_seconds(job, name)}
+        columns = {"family": family, "rank": records["rank"].astype("i8"), "seconds": slowest_record_seconds(job, name)}
         parts.append(Records(columns).where(sizes[family] > 1))
     each = stacked(parts)
     same = Groups(each["family"], each["rank"])

@@ -111,7 +111,7 @@ def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
     return most(found, "bytes", limit)
 
 
-def imbalance(table: Records) -> float:
+def target_imbalance(table: Records) -> float:
     """Returns the bytes of the busiest target over the mean of the targets that moved any bytes; 1: even."""
     return float(table["bytes"].max() / table["bytes"].mean())
 

@@ -79,7 +79,7 @@ def files(job: Job, name: str) -> Records:
             "processes": same.sum(np.where(shared, job.nprocs, 1)),
             "bytes_read": read,
             "bytes_written": written,
-            "seconds": same.max(slowest_seconds(job, name)),
+            "seconds": same.max(slowest_record_seconds(job, name)),
             "seconds_sum": same.sum(io_time(records, prefix)),
             "size": size if moved.all() else np.where(moved, size, np.nan),
         }
@@ -87,7 +87,7 @@ def files(job: Job, name: str) -> Records:
 
 
 @once_per_job
-def slowest_seconds(job: Job, name: str) -> np.ndarray:
+def slowest_record_seconds(job: Job, name: str) -> np.ndarray:
     """Returns the time of each record of a layer; for a shared record, the time of its slowest rank."""
     records, prefix = job.records[name], LAYERS[name].prefix
     spent = io_time(records, prefix)

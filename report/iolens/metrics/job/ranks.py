@@ -97,7 +97,7 @@ def target_speed(job: Job) -> Records | None:
 
 
 @once_per_job
-def slow_targets(job: Job, factor: float) -> Records | None:
+def clearly_slow_targets(job: Job, factor: float) -> Records | None:
     """Returns the rows of `target_speed` that are `ost.clearly_slow`; None if there is none.
 
     None, too, if more than a quarter of the targets are that slow: then the targets are not the cause.

@@ -100,7 +100,7 @@ def _condition(text: str) -> Condition:
     return Condition(PE if name == "rank" else name, "=" if relation == "==" else relation, value)
 
 
-def levels(text: str) -> tuple[str, ...]:
+def asked_levels(text: str) -> tuple[str, ...]:
     """Parses `function,caller,pe` into levels."""
     words = [word.strip() for word in text.split(",")]
     return tuple(PE if word == "rank" else word for word in words if word)

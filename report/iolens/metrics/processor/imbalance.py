@@ -24,6 +24,6 @@ def imbalance_percent(most: float, mean: float, count: int) -> float:
     return 100.0 * (most - mean) / most * count / (count - 1)
 
 
-def load_balance(most: float, mean: float) -> float:
+def mean_over_most(most: float, mean: float) -> float:
     """Returns POP's load balance: avg / max, of the time of useful work. 1: even."""
     return mean / most if most > 0 else NOT_KNOWN

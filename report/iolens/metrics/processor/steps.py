@@ -49,7 +49,7 @@ class Step:
 
 
 @once_per_job
-def steps(job: Job) -> Records | None:
+def next_steps(job: Job) -> Records | None:
     """Returns the recipe in its order: step, evidence, look (a table's name), share (per cent of the time; NaN: not
     known).
 

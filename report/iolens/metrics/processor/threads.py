@@ -13,7 +13,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent
 from iolens.metrics.processor.sampled.groups import OMP
 from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
-from iolens.metrics.processor.usage import threads
+from iolens.metrics.processor.usage import thread_usage
 
 _IDLE = 0.05
 """A thread is a helper, and left out of averages, if it used less of a core than this part of what the busiest thread
@@ -35,7 +35,7 @@ def thread_balance(job: Job, limit: int = 10) -> Records | None:
     (seconds and per cent of an average thread's life in OpenMP's library, from samples: barriers, locks and idle
     workers; NaN: not sampled). None if no rank had two threads that worked.
     """
-    rows = threads(job)
+    rows = thread_usage(job)
     if rows is None:
         return None
     shares = _openmp_shares(job)

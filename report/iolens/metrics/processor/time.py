@@ -31,7 +31,7 @@ from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.imbalance import load_balance
+from iolens.metrics.processor.imbalance import mean_over_most
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.mpi.rank_places import rank_places
@@ -356,7 +356,7 @@ def efficiencies(job: Job) -> Records | None:
         Efficiency("parallel efficiency", _known(float(compute.mean()) / whole, why), _PRODUCT, why),
         Efficiency(
             "load balance",
-            _known(load_balance(float(compute.max()), float(compute.mean())), why),
+            _known(mean_over_most(float(compute.max()), float(compute.mean())), why),
             "avg(c) / max(c)",
             why,
         ),

@@ -99,7 +99,7 @@ def _started(job: Job, ranks: int) -> Records:
 
 
 @once_per_job
-def threads(job: Job) -> Records | None:
+def thread_usage(job: Job) -> Records | None:
     """Returns a row per thread: rank, thread, seconds (of its life), on_core, runnable, asleep (the rest of its life).
 
     None for programs with one thread a rank, and for logs that do not know threads.

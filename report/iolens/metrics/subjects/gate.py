@@ -69,7 +69,7 @@ def names_of(subject: Subject) -> Mapping[str, Key]:
     return {_name(key): key for key in numbers(subject)}
 
 
-def judge(
+def judge_limit(
     limits: Sequence[GrowthLimit], base: Subject, new: Subject, confidence: float = CONFIDENCE
 ) -> list[LimitVerdict]:
     """Returns a verdict for each limit. By Bonferroni's correction, all verdicts together are right with the given

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.metrics.why.matching import matched, numbered, packed
+from iolens.metrics.why.matching import matched, numbered_in_runs, row_keys
 from iolens.metrics.why.program import Program
 from iolens.metrics.why.windows import WindowWaits, window_waits
 
@@ -111,11 +111,11 @@ def _of_other_threads(messages: np.ndarray, program: Program) -> np.ndarray:
         rows = others.where(np.isin(others["kind"], kinds))
         sender, receiver = (rows[name] for name in names)
         theirs = np.stack([rows["communicator"], sender, receiver, rows["tag"]], axis=1).astype(np.int64)
-        keys = packed(np.concatenate([messages, theirs]))
+        keys = row_keys(np.concatenate([messages, theirs]))
         found |= np.isin(keys[: len(messages)], keys[len(messages) :])
         # A receive of any source or tag can take each message to its rank.
         of_any = theirs[(theirs < -1).any(axis=1)]
-        keys = packed(np.concatenate([messages, of_any])[:, [0, 2]])
+        keys = row_keys(np.concatenate([messages, of_any])[:, [0, 2]])
         found |= np.isin(keys[: len(messages)], keys[len(messages) :])
     return found
 
@@ -155,9 +155,9 @@ def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndar
     part = links.where(rows)
     order = np.lexsort((rows, part["rank"], part["communicator"]))
     member = part["communicator"][order].astype(np.int64) * (program.ranks + 1) + part["rank"][order]
-    instance = numbered(member)
+    instance = numbered_in_runs(member)
     key = np.stack([part["communicator"][order].astype(np.int64), instance], axis=1)
-    _, group, count = np.unique(packed(key), return_inverse=True, return_counts=True)
+    _, group, count = np.unique(row_keys(key), return_inverse=True, return_counts=True)
     group = group.reshape(-1)
     whole = count[group] == part["size"][order]
     rows, group = rows[order][whole], group[whole]

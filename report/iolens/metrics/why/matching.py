@@ -16,16 +16,16 @@ def matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.nda
     both = np.concatenate([sends, receives])
     if not len(both):
         return np.zeros(0, np.int64), np.zeros(0, np.int64), 0
-    keys = packed(both)
+    keys = row_keys(both)
     ours, theirs = keys[: len(sends)], keys[len(sends) :]
     send_order, receive_order = np.argsort(ours, kind="stable"), np.argsort(theirs, kind="stable")
     ours, theirs = ours[send_order], theirs[receive_order]
-    place = np.searchsorted(theirs, ours, side="left") + numbered(ours)
+    place = np.searchsorted(theirs, ours, side="left") + numbered_in_runs(ours)
     known = place < np.searchsorted(theirs, ours, side="right")
     return send_order[known], receive_order[place[known]], len(both) - 2 * int(known.sum())
 
 
-def packed(rows: np.ndarray) -> np.ndarray:
+def row_keys(rows: np.ndarray) -> np.ndarray:
     """Returns an integer for each row of integers; equal rows have equal integers, and the integers are ordered as the
     rows are.
     """
@@ -43,7 +43,7 @@ def packed(rows: np.ndarray) -> np.ndarray:
     return keys
 
 
-def numbered(groups: np.ndarray) -> np.ndarray:
+def numbered_in_runs(groups: np.ndarray) -> np.ndarray:
     """Returns 0, 1, 2 … within each run of equal values."""
     if not len(groups):
         return groups

@@ -143,7 +143,7 @@ def _by_key(keys: np.ndarray, values: np.ndarray, size: int) -> Lists:
     return Lists(first.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32))
 
 
-def run_time(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> float:
+def replayed_run_time(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> float:
     """Returns the run time of a replay in seconds: `gap` seconds lie before each call, and calls take `cost` seconds
     after the calls that they wait for have begun.
     """

@@ -12,7 +12,7 @@ import numpy as np
 
 from iolens.metrics.why.joins import ALL, Joins
 from iolens.metrics.why.program import CORE, FAULT, FILE, FILES, LOCK, MPI, Program
-from iolens.metrics.why.replay import Graph, run_time
+from iolens.metrics.why.replay import Graph, replayed_run_time
 from iolens.metrics.why.unknown import Unknown, unknown_of
 
 _MOST_RANKS = _MOST_FILES = _MOST_TARGETS = 3
@@ -87,16 +87,16 @@ def what_if(
 ) -> list[Answer]:
     """Returns the answers to all questions; the first one is for no change at all."""
     dark = unknown_of(program, joins, graph) if unknown is None else unknown
-    base = run_time(program, graph, graph.gap, graph.cost)
+    base = replayed_run_time(program, graph, graph.gap, graph.cost)
     error = abs(base - program.run_time)
     is_dark = dark.seconds > max(error, _NO_MATTER * program.run_time)
     found = [Answer(WhatIfQuestion(NO_CHANGE), base, 0.0, 0.0, error)]
     for asked in _changes(program, joins, graph, dark.threads_do_io, beside or Beside()):
-        time = lowest = run_time(program, graph, asked.gap, asked.cost)
+        time = lowest = replayed_run_time(program, graph, asked.gap, asked.cost)
         if dark.seconds > 0 or asked.high is not None:
             gap, cost = asked.high or (asked.gap, asked.cost)
             shorter = np.maximum(gap - dark.gap, 0.0), np.maximum(cost - dark.cost, 0.0)
-            lowest = min(time, run_time(program, graph, *shorter))
+            lowest = min(time, replayed_run_time(program, graph, *shorter))
         least = 0.0 if is_dark else max(base - time - error, 0.0)
         told = (math.nan, math.nan) if asked.is_bound else (time, base - time)
         found.append(Answer(asked.change, *told, least, max(base - lowest, 0.0) + error))
@@ -106,8 +106,8 @@ def what_if(
 def most_on_files(program: Program, joins: Joins, graph: Graph, files: Collection[int]) -> float:
     """Returns the most seconds that free I/O on these files (record ids) would save."""
     gap, cost = _FileWork(program, joins, graph).on_files([*files, 0])
-    base = run_time(program, graph, graph.gap, graph.cost)
-    return max(base - run_time(program, graph, gap, cost), 0.0) + abs(base - program.run_time)
+    base = replayed_run_time(program, graph, graph.gap, graph.cost)
+    return max(base - replayed_run_time(program, graph, gap, cost), 0.0) + abs(base - program.run_time)
 
 
 def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, beside: Beside) -> Iterator[_Asked]:

@@ -40,7 +40,7 @@ class NamedLogs:
 
     def table(self, log: str, name: str, first: int = 0, count: int = tools.MOST_ROWS) -> dict[str, Any]:
         """Returns rows of a table with full numbers (bytes and seconds), and the definition of its columns."""
-        return tools.table_text(self._source(log), name, first, count)
+        return tools.table_answer(self._source(log), name, first, count)
 
     def verify_answer(self, log: str, text: str) -> list[dict[str, str]]:
         """Returns every number of a text with its source in the log; an empty source means that the log has no such

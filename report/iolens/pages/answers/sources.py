@@ -12,7 +12,7 @@ from iolens.log import Job
 from iolens.metrics.job.unknown import unknown
 from iolens.pages.exhibit import Exhibit
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job.advice_lists import judgement
+from iolens.pages.job.advice_lists import judgement_object
 from iolens.pages.job.words import fact_columns, verdicts
 
 S = TypeVar("S")
@@ -49,7 +49,7 @@ def _overview_of_log(job: Job) -> dict[str, Any]:
     return {
         "facts": {name: value for part in fact_columns(job) for name, value in part},
         "sentences": verdicts(job),
-        "judgement": judgement(job, diagnosis(job)),
+        "judgement": judgement_object(job, diagnosis(job)),
         "not_known": [{"fact": what, "reason": why} for what, why in gaps.rows("what", "why")] if gaps else [],
     }
 

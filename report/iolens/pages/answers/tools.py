@@ -30,7 +30,7 @@ def tables(source: Source[S]) -> list[dict[str, Any]]:
     ]
 
 
-def table_text(source: Source[S], name: str, first: int = 0, count: int = MOST_ROWS) -> dict[str, Any]:
+def table_answer(source: Source[S], name: str, first: int = 0, count: int = MOST_ROWS) -> dict[str, Any]:
     """Returns rows of one table with full numbers, bytes and seconds, each row with its number, and the table's
     definition. Raises UsageError for a table that does not exist, or that the source has no data for.
     """

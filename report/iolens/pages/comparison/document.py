@@ -11,7 +11,7 @@ from iolens.lab.storage import backends
 from iolens.lab.sweep.read.results import Results
 from iolens.lab.tune.trail import read_trail
 from iolens.log import Job
-from iolens.metrics.audit.sources import of_comparison
+from iolens.metrics.audit.sources import sources_of_comparison
 from iolens.metrics.comparison.results import Comparison, bounded, compare
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison.audit import audit_page, with_audit
@@ -25,12 +25,12 @@ from iolens.pages.comparison.summary import ComparisonSummary
 from iolens.pages.comparison.words import (
     answer_sentences,
     bound_sentences,
+    comparison_subtitle,
+    comparison_verdict,
     complete_run,
     details,
     interaction_sentence,
     lead,
-    subtitle,
-    verdict,
 )
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
@@ -64,9 +64,9 @@ def write_comparison(
         compare(results.runs, results.settings, results.measure, results.fresh, limits),
         0.0 if results.measure.less_is_better else device_rate,
     )
-    of_storage = [*backends.marks(set(results.runs["storage"])), *driver_marks(results.runs)]
+    of_storage = [*backends.storage_marks(set(results.runs["storage"])), *driver_marks(results.runs)]
     labels = of_storage if results.measure.of_storage else []
-    evidence = of_comparison(comparison, results.program)
+    evidence = sources_of_comparison(comparison, results.program)
     answer, *others = _sweep_pages(results, comparison)
     trail = read_trail(results.directory)
     searched = [search_page(trail)] if trail else []
@@ -77,10 +77,10 @@ def write_comparison(
         *job_pages(comparison, read),
         audit_page(evidence),
     ]
-    write_document(path, results.title, subtitle(results, comparison), pages, labels)
+    write_document(path, results.title, comparison_subtitle(results, comparison), pages, labels)
     return ComparisonSummary(
         path=path,
-        verdict=verdict(comparison),
+        verdict=comparison_verdict(comparison),
         cautions=(*origins(results, comparison), *answer_sentences(comparison)),
         doubts=tuple(doubts(results, comparison)),
         remedy=remedy(results, comparison),

@@ -12,11 +12,11 @@ from iolens.log import Job
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import size_text, three_digits, volume_text
 from iolens.metrics.job.cost import performance
-from iolens.metrics.job.interfaces.mpiio import aggregators, byte_ratios, rank_list
+from iolens.metrics.job.interfaces.mpiio import aggregators, byte_ratios, listed_ranks
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.blocks import Block, Page, Text
 from iolens.pages.comparison.numbers import value_with_unit
-from iolens.pages.exhibits.subjects.figures import SIZES, TIMES, activity_figure
+from iolens.pages.exhibits.subjects.figures import SIZES, TIMES, subject_activity_figure
 from iolens.pages.exhibits.subjects.tables import CALLS, FINDINGS
 from iolens.pages.subjects.words import unlike_bytes
 
@@ -67,7 +67,7 @@ def _side_pages(comparison: Comparison, chosen: pd.DataFrame, read: Callable[[Pa
     unlike = unlike_bytes(subjects)
     caution = [Text(f"Caution: {unlike}", "small")] if unlike else []
     blocks: list[Block] = [*caution, Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
-    blocks += [*activity_figure(subjects), *SIZES.figures(subjects)]
+    blocks += [*subject_activity_figure(subjects), *SIZES.figures(subjects)]
     heads = " and ".join(name.partition(",")[0] for name in names.values())
     return [Page(f"{heads[:1].upper()}{heads[1:]} side by side", blocks)]
 
@@ -122,6 +122,6 @@ def _facts(job: Job) -> str:
         more = f" and by some of {top['others']} others" if top["others"] else ""
         whole = top["bytes"] >= _MOST * performance(job, "POSIX").bytes_written
         its = "written" if whole else "the shared file with the most bytes was written"
-        words.append(f"{its} by rank{'s'[: len(top['writers']) != 1]} {rank_list(top['writers'])}{more}")
+        words.append(f"{its} by rank{'s'[: len(top['writers']) != 1]} {listed_ranks(top['writers'])}{more}")
         words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")
     return "; ".join(words) + f". Log: {job.path.name}"

@@ -51,7 +51,7 @@ def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
     write_document(path, results.title, _subtitle(results, variants), pages)
     return ComparisonSummary(
         path=path,
-        verdict=verdict(found.comparison),
+        verdict=latency_verdict(found.comparison),
         cautions=tuple(notes),
         remedy=None,
         points=(OVERALL if found.comparison.by_size else EACH_OPERATION).table(found),
@@ -64,7 +64,7 @@ def latency_pages(found: Latencies, notes: list[str]) -> list[Page]:
     by_size = found.comparison.by_size
     overall = OVERALL if by_size else EACH_OPERATION
     said = [Text(f"Note. {note}") for note in notes]
-    answer = [Text(verdict(found.comparison), "lead"), *overall.tables(found), *CHOICES.tables(found), *said]
+    answer = [Text(latency_verdict(found.comparison), "lead"), *overall.tables(found), *CHOICES.tables(found), *said]
     return [Page("The answer", answer), *laid_out(_SIZE_PAGES if by_size else _OPERATION_PAGES, found)]
 
 
@@ -82,7 +82,7 @@ _OPERATION_PAGES: tuple[PageLayout[Latencies], ...] = (
 """The pages for operations without sizes."""
 
 
-def verdict(found: LatencyComparison) -> str:
+def latency_verdict(found: LatencyComparison) -> str:
     """Returns which variant is faster or slower, and for which sizes."""
     if len(found.variants) == 1:
         return f"One variant only: {found.baseline}. A comparison needs a second one."

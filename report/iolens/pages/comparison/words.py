@@ -20,7 +20,7 @@ _ENOUGH = 5
 """Number of repetitions from which on a further repetition narrows the intervals only a little."""
 
 
-def verdict(comparison: Comparison) -> str:
+def comparison_verdict(comparison: Comparison) -> str:
     """Returns the answer in a few sentences, the gain first."""
     return " ".join([lead(comparison), *details(comparison)])
 
@@ -260,7 +260,7 @@ def _ranks_text(ranks: pd.Series[Any]) -> str:
     return plural(most, "rank") if least == most else f"{least} to {most} ranks"
 
 
-def subtitle(results: Results, comparison: Comparison) -> str:
+def comparison_subtitle(results: Results, comparison: Comparison) -> str:
     """Returns the subtitle: workload, ranks, runs, and the settings that are equal at every point."""
     runs = comparison.runs
     ranks = runs["nprocs"].dropna()

@@ -19,7 +19,7 @@ HOSTS: Exhibit[Job] = Exhibit(
     columns=[
         Column("host", "host"),
         Column("ranks", "count", words.count),
-        Column("their numbers", "ranks", mpiio.rank_list),
+        Column("their numbers", "ranks", mpiio.listed_ranks),
     ],
 )
 
@@ -30,7 +30,7 @@ PROGRAMS: Exhibit[Job] = Exhibit(
     columns=[
         Column("program", "program"),
         Column("ranks", "count", words.count),
-        Column("their numbers", "ranks", mpiio.rank_list),
+        Column("their numbers", "ranks", mpiio.listed_ranks),
     ],
 )
 

@@ -83,7 +83,7 @@ AGGREGATORS: Exhibit[Job] = Exhibit(
         Column("file", "path"),
         MEMBERS,
         Column("writers", ("writers", "others"), mpiio.writer_count),
-        Column("their ranks", "writers", mpiio.rank_list),
+        Column("their ranks", "writers", mpiio.listed_ranks),
         Column("written", "bytes", words.size),
         Column("writes", "writes", words.count),
         Column("most common", "common_write", words.exact_size),

@@ -45,7 +45,7 @@ def _diagnosed_gauges(job: Job) -> Records:
 
 
 @once_per_job
-def findings(job: Job) -> pd.DataFrame | None:
+def finding_rows(job: Job) -> pd.DataFrame | None:
     """Returns one row per finding of iolens.advise, those that can gain most first; None if there is none.
 
     Columns: id, severity, title, evidence, why, gain (part of the run time, NaN if nothing bounds it), gain_words,
@@ -171,7 +171,7 @@ GAUGES: Exhibit[Job] = Exhibit(
     draw=_gauge_figure,
 )
 
-FINDINGS: Exhibit[Job] = Exhibit("findings", "What to do", findings)
+FINDINGS: Exhibit[Job] = Exhibit("findings", "What to do", finding_rows)
 """The findings: paragraphs on pages and in the terminal, rows in exports."""
 
 UNKNOWN: Exhibit[Job] = Exhibit(

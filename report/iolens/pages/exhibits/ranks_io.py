@@ -11,7 +11,7 @@ from iolens.metrics.processor import balance, files, process
 from iolens.metrics.processor.sampled import inclusive
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
+from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share_columns
 
 
 def _file_columns(what: str) -> Sequence[Column]:
@@ -57,7 +57,7 @@ MEMORY: Exhibit[Job] = Exhibit(
     name="memory",
     title="Largest resident set of the ranks",
     metric=process.memory,
-    columns=[NAME, Column("HiMem", "max_rss", words.size), *shares("HiMem", "max_rss", "B")[2:]],
+    columns=[NAME, Column("HiMem", "max_rss", words.size), *share_columns("HiMem", "max_rss", "B")[2:]],
     note="Values of an average rank, and of the ranks with the largest, median and smallest value.",
     asked=True,
     drilled=True,
@@ -71,7 +71,7 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
     metric=process.program_time,
     columns=[
         NAME,
-        *shares("Time", "time")[1:],
+        *share_columns("Time", "time")[1:],
         Column("program, s", "user_time", guarded_seconds),
         Column("kernel, s", "system_time", guarded_seconds),
         Column("major faults", "major_faults", words.guarded),
@@ -102,7 +102,7 @@ LOAD_BALANCE: Exhibit[Job] = Exhibit(
     name="load_balance",
     title="Time in calls by the ranks that took most, median and least",
     metric=balance.load_balance,
-    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
+    columns=[NAME, *share_columns("Time", "time"), Column("Calls", "calls", words.guarded)],
     note=_balance_note,
     asked=True,
     drilled=True,

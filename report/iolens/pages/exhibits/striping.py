@@ -54,7 +54,7 @@ def _slowest_target(job: Job) -> tuple[int, float, float] | None:
 
     If the advice names a slow target, it is this one.
     """
-    alone, speeds = ranks.slow_targets(job, DEFAULTS["straggler"]), ranks.target_speed(job)
+    alone, speeds = ranks.clearly_slow_targets(job, DEFAULTS["straggler"]), ranks.target_speed(job)
     if alone is not None and speeds is not None:
         worst = alone["overall"].argmin()
         return int(alone["ost"][worst]), float(alone["overall"][worst]), float(np.median(speeds["overall"]))
@@ -67,7 +67,7 @@ def _target_note(job: Job) -> str:
     found = ost.target_bytes(job)
     if found.table is None:
         return ""
-    times = words.ratio(ost.imbalance(found.table))
+    times = words.ratio(ost.target_imbalance(found.table))
     compared = "as much as" if float(times) == 1 else f"{times} times"
     note = f"The busiest target moved {compared} the mean of these targets." if len(found.table) > 1 else ""
     slow = _slowest_target(job)
@@ -124,7 +124,7 @@ FILE_LAYOUTS: Exhibit[Job] = Exhibit(
         Column("transferred", "bytes", words.size),
         Column("stripes", "stripe_count"),
         Column("stripe size", "stripe_size", words.exact_size),
-        Column("targets (OSTs)", "osts", lambda osts: mpiio.rank_list(sorted(osts))),
+        Column("targets (OSTs)", "osts", lambda osts: mpiio.listed_ranks(sorted(osts))),
     ],
     apart=True,
 )

@@ -140,12 +140,12 @@ _RANK_SPAN_NOTE = (
 
 def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws, for reads and for writes, the time from the first to the last access of each rank."""
-    from iolens.figures.job.timespans import rank_spans
+    from iolens.figures.job.timespans import rank_spans_figure
 
     for kind in ("read", "write"):
         part = found[found["kind"] == kind]
         if len(part):
-            figure = rank_spans(found, kind, job.nprocs, job.run_time)
+            figure = rank_spans_figure(found, kind, job.nprocs, job.run_time)
             begin, end = part.loc[part["start"].idxmin()], part.loc[part["end"].idxmax()]
             yield FigureBlock(
                 figure,
@@ -169,11 +169,11 @@ def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
 
 def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws the first to the last read and write of each file that all ranks share."""
-    from iolens.figures.job.timespans import shared_spans
+    from iolens.figures.job.timespans import shared_spans_figure
 
     caption = "From the start of the first rank to the end of the last rank. Look for overlaps of reading and writing."
     caption += _beyond_the_end(job, found)
-    figure = shared_spans(found, job.run_time)
+    figure = shared_spans_figure(found, job.run_time)
     lengths = zip(found["path"] + ", " + found["kind"], found["end"] - found["start"], strict=True)
     says = finding.largest(lengths, words.duration)
     yield FigureBlock(figure, caption, title="First to last access of files shared by all ranks", says=says)

@@ -20,7 +20,7 @@ from iolens.pages.html.timelines import is_installed, library, notice
 FOLDER = Path(__file__).parent
 
 
-def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
+def build_page(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
     """Writes the document as one file."""
     path.write_text(document(title, subtitle, pages, labels), encoding="utf-8", errors="replace")
 

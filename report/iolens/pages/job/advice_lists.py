@@ -69,11 +69,11 @@ def wrapped(text: str, width: int, first: str = "", other: str | None = None) ->
 
 
 def advice_json(job: Job, found: Diagnosis) -> str:
-    """Returns `judgement` as one line of JSON."""
-    return json.dumps(judgement(job, found))
+    """Returns `judgement_object` as one line of JSON."""
+    return json.dumps(judgement_object(job, found))
 
 
-def judgement(job: Job, found: Diagnosis) -> dict[str, Any]:
+def judgement_object(job: Job, found: Diagnosis) -> dict[str, Any]:
     """Returns one object: log, program, jobid, processes, run_time, verdict (also its confidence, and the doubts about
     it), gauges, findings, hints, unknown.
     """

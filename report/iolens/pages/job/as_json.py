@@ -9,7 +9,7 @@ from iolens.advise import diagnosis
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job.advice_lists import judgement
+from iolens.pages.job.advice_lists import judgement_object
 from iolens.pages.job.words import fact_columns
 
 
@@ -20,7 +20,7 @@ def job_json(job: Job) -> str:
     found = {exhibit.name: exhibit.frame(job) for exhibit in JOB_EXHIBITS if not exhibit.apart}
     return json.dumps(
         {
-            **judgement(job, diagnosis(job)),
+            **judgement_object(job, diagnosis(job)),
             "facts": {name: value for part in fact_columns(job) for name, value in part},
             "tables": {name: frame_rows(frame) for name, frame in found.items() if frame is not None},
         }

@@ -46,7 +46,7 @@ from iolens.pages.exhibits.why import CRITICAL_PATH, WAIT_STATES, WAITS_BY_CAUSE
 from iolens.pages.job.advice import all_findings, first_action, judgement
 from iolens.pages.job.processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job.time_bar import time_bar
-from iolens.pages.job.words import fact_columns, labels, subtitle, title, verdicts
+from iolens.pages.job.words import fact_columns, job_subtitle, labels, title, verdicts
 from iolens.pages.layout import PageLayout, abreast, laid_out
 from iolens.pages.text.cells import middle
 
@@ -62,7 +62,7 @@ _LONGEST = 120
 
 def write_job(job: Job, path: Path) -> None:
     """Writes the summary of a job, a PDF or an HTML page; raises IolensError if it cannot be written."""
-    write_document(path, title(job), subtitle(job), laid_out(PAGES, job), labels(job))
+    write_document(path, title(job), job_subtitle(job), laid_out(PAGES, job), labels(job))
 
 
 def _summary(job: Job) -> list[Block]:
@@ -95,7 +95,7 @@ def meeting_ranks(job: Job) -> list[Block]:
     return list(STRIPE_RANKS.tables(job)) if found is not None and (found["most_ranks"] > 1).any() else []
 
 
-def rank_balance(job: Job) -> list[Block]:
+def rank_balance_blocks(job: Job) -> list[Block]:
     """Returns the bytes of each rank as bars and as a table, side by side if the bars leave room."""
     found = [*RANK_BALANCE.figures(job), *RANK_BALANCE.tables(job)]
     return [Row(found)] if len(found) == 2 and job.nprocs <= FEW_RANKS else found
@@ -164,7 +164,7 @@ PAGES: tuple[PageLayout[Job], ...] = (
     PageLayout(
         "Ranks and shared files",
         [
-            rank_balance,
+            rank_balance_blocks,
             abreast(PROCESSES.figures),
             PROCESSES.tables,
             SHARED_FILES.tables,

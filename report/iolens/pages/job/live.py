@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iolens.log import Job
 from iolens.metrics.files.costly_files import top_files
-from iolens.metrics.job.interfaces.mpiio import rank_list
+from iolens.metrics.job.interfaces.mpiio import listed_ranks
 from iolens.metrics.job.progress import layers_since, standing
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi.calls import mpi_calls
@@ -95,7 +95,7 @@ def _places_table(job: Job, before: Job | None) -> Table | None:
     if found is None:
         return None
     rows = [
-        [one.function or _NO_SAMPLE, one.group, rank_list(one.ranks), f"{one.share:.0f} %" if one.function else NONE]
+        [one.function or _NO_SAMPLE, one.group, listed_ranks(one.ranks), f"{one.share:.0f} %" if one.function else NONE]
         for one in found[:_MOST_FUNCTIONS]
     ]
     note = "Samples of their first threads since the last update; a waiting system call has no samples yet."

@@ -46,7 +46,7 @@ def _reason(loop: int, why: str) -> str:
     return f"loop at line {loop}: {why}" if why and loop else why
 
 
-def listing(
+def source_listing(
     found: pd.DataFrame,
     sources: Mapping[str, Sequence[str]],
     tags_of: Callable[[str, Sequence[Loop]], Mapping[int, str]],

@@ -50,7 +50,7 @@ def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> Figur
     ]
     rank = "an average rank" if job.nprocs > 1 else "the program"
     return FigureBlock(
-        time_shares.time_bar(segments),
+        time_shares.time_bar_figure(segments),
         caption,
         title=f"Where the run time of {rank} went",
         says="; ".join(one.words for one in segments),

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from iolens.advise import say
-from iolens.lab.storage.backends import marks
+from iolens.lab.storage.backends import storage_marks
 from iolens.log import Job
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import family_name
@@ -61,7 +61,7 @@ def _programs(job: Job) -> str:
 
 def _which_ranks(ranks: Sequence[int]) -> str:
     """Returns the ranks as ranges, or their number if the ranges would be long."""
-    ranges = mpiio.rank_list(ranks)
+    ranges = mpiio.listed_ranks(ranks)
     if len(ranges) > _LONGEST_RANKS:
         return words.plural(len(ranks), "rank")
     return f"rank{'' if len(ranks) == 1 else 's'} {ranges}"
@@ -72,7 +72,7 @@ def title(job: Job) -> str:
     return f"{_program(job)}: {'job' if is_without_io(job) else 'I/O of job'} {job.jobid}"
 
 
-def subtitle(job: Job) -> str:
+def job_subtitle(job: Job) -> str:
     """Returns the text below the title."""
     return ", ".join(
         [
@@ -87,7 +87,7 @@ def subtitle(job: Job) -> str:
 def labels(job: Job) -> list[str]:
     """Returns the marks that every page must show."""
     states = ((_PARTIAL, job.partial), (_ANONYMIZED, job.anonymized))
-    return [*marks({job.storage}), *(label for label, holds in states if holds)]
+    return [*storage_marks({job.storage}), *(label for label, holds in states if holds)]
 
 
 def _short(path: str) -> str:

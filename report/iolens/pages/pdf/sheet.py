@@ -36,7 +36,7 @@ _NEARLY_EMPTY = 0.2
 _INK, _QUIET, _LINE, _ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
 
 
-def build(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
+def build_pdf(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
     """Lays out the pages and writes the PDF; a page may have a subtitle and labels of its own. If the last sheet would
     be nearly empty, figures and spaces are made smaller if that saves it.
     """

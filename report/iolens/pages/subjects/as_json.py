@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.subjects.tables import SUBJECT_EXHIBITS
-from iolens.pages.subjects.words import doubts, headline, notes
+from iolens.pages.subjects.words import headline, notes, subject_doubts
 
 if TYPE_CHECKING:
     from iolens.metrics.subjects.subject import Subjects
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def as_json(subjects: Subjects) -> str:
     """Returns `headline`, `notes`, then the rows of every exhibit by its name; unknown values are null."""
-    found: dict[str, Any] = {"headline": headline(subjects), "notes": [*doubts(subjects), *notes(subjects)]}
+    found: dict[str, Any] = {"headline": headline(subjects), "notes": [*subject_doubts(subjects), *notes(subjects)]}
     for name, frame in frames(SUBJECT_EXHIBITS, subjects).items():
         if name != "index":
             found[name] = json.loads(frame.to_json(orient="records", double_precision=15))

@@ -195,7 +195,7 @@ def notes(subjects: Subjects) -> list[str]:
     return [*said, f"Ratios in brackets: {promise}{together}, each row by itself."]
 
 
-def doubts(subjects: Subjects) -> list[str]:
+def subject_doubts(subjects: Subjects) -> list[str]:
     """Returns the reasons to doubt the numbers, the most important first; a reader needs them before the numbers."""
     said = [
         _single_runs(subjects),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from iolens.foreign import printable
+from iolens.foreign import printable_text
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.processor.drilled import INDENT
 from iolens.pages.text.cells import NUMBER, middle
@@ -26,7 +26,9 @@ def paragraph(text: str, width: int, indent: str = "") -> list[str]:
     """Returns the text in lines of at most `width` characters, the later ones indented; words longer than a line are
     broken.
     """
-    return textwrap.wrap(printable(text, keep=INDENT), width, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return textwrap.wrap(
+        printable_text(text, keep=INDENT), width, subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]
 
 
 def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
@@ -35,7 +37,7 @@ def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
     """
     lead = f"  {name:<17} "
     room = width - len(lead)
-    words = " ".join(shortened(word, room) for word in printable(value).split())
+    words = " ".join(shortened(word, room) for word in printable_text(value).split())
     lines = paragraph(lead + words, width, " " * len(lead))
     if len(lines) <= most:
         return lines
@@ -45,7 +47,7 @@ def pair(name: str, value: str, width: int, most: int = 3) -> list[str]:
 
 def table_text(table: Table, width: int) -> list[str]:
     """Returns title, heads, rows and notes of a table, in lines of at most `width` characters."""
-    rows = [[printable(str(cell), keep=INDENT) for cell in row] for row in table.rows[:MOST_ROWS]]
+    rows = [[printable_text(str(cell), keep=INDENT) for cell in row] for row in table.rows[:MOST_ROWS]]
     heads = [str(head) for head in table.columns]
     numeric = [all(NUMBER.match(row[n]) for row in rows) for n in range(len(heads))]
     kept, widths = _fitted(heads, rows, numeric, width)

@@ -9,7 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
-from iolens.metrics.job.ranks import rank_times, slow_hosts, slow_targets
+from iolens.metrics.job.ranks import clearly_slow_targets, rank_times, slow_hosts
 
 REMEDY = """\
 Find out how these ranks differ before you change the program:
@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     times, upper = rank_times(job), by_file(job, "MPI-IO")
     if times is None or len(times) < limits["crowd"] or (upper is not None and upper["COLL_WRITES"].any()):
         return None
-    if slow_targets(job, limits["straggler"]) is not None or slow_hosts(job, limits["straggler"]):
+    if clearly_slow_targets(job, limits["straggler"]) is not None or slow_hosts(job, limits["straggler"]):
         return None
     median = float(np.median(times["seconds"]))
     alike = times["bytes"] <= 1.2 * np.median(times["bytes"])

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.job.ranks import rank_times, slow_targets, target_speed
+from iolens.metrics.job.ranks import clearly_slow_targets, rank_times, target_speed
 
 REMEDY = """\
 Avoid these targets until your site has checked them ({targets}):
@@ -23,7 +23,7 @@ Avoid these targets until your site has checked them ({targets}):
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns targets far below the median speed, by files that lie on one target and belong to one rank."""
-    slow, every, times = slow_targets(job, limits["straggler"]), target_speed(job), rank_times(job)
+    slow, every, times = clearly_slow_targets(job, limits["straggler"]), target_speed(job), rank_times(job)
     if slow is None or every is None or times is None:
         return None
     worst = slow["overall"].argmin()

@@ -21,10 +21,10 @@ Begin large transfers on a multiple of the stripe size ({unit}):
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence of files that one rank uses, with large transfers of which none keeps to the stripes."""
-    return seen(job, unaligned(job, limits, of_hdf5=False), REMEDY, "they")
+    return seen(job, unaligned_own_files(job, limits, of_hdf5=False), REMEDY, "they")
 
 
-def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
+def unaligned_own_files(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
     """Returns the striped files of single ranks whose large transfers nearly all begin inside a stripe; None if there
     is none.
     """

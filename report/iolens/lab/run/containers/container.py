@@ -18,8 +18,8 @@ from iolens.lab.run.containers.container_inside import (
     LIBRARIES,
     SCRIPT,
     Inside,
+    libraries_missing_inside,
     look_inside,
-    missing_libraries,
     refusal,
 )
 from iolens.lab.run.containers.container_names import ANY
@@ -157,7 +157,7 @@ def _unable(parts: Contained, inside: Inside, what: str) -> str | None:
     """Returns the reason why the program itself cannot start in the container. This is only a warning, because the
     image's own script may start the program with settings that make it work.
     """
-    missing = missing_libraries(inside)
+    missing = libraries_missing_inside(inside)
     if not missing:
         return None
     remedy = (

@@ -107,7 +107,7 @@ def refusal(inside: Inside, what: str) -> str | None:
     return f"the profiler cannot be loaded in {what}: {broken[0].strip()}" if broken else None
 
 
-def missing_libraries(inside: Inside) -> list[str]:
+def libraries_missing_inside(inside: Inside) -> list[str]:
     """Returns the libraries that the program needs and the loader does not find in the container."""
     listed = re.findall(r"^\s*(\S+) => not found", inside.program, re.MULTILINE)
     return list(dict.fromkeys([*listed, *re.findall(r"libraries: ([^\s:]+): cannot open", inside.program)]))

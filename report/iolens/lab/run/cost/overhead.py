@@ -97,7 +97,7 @@ def _call_parts(job: Job, measured: LibraryCosts) -> list[CostPart]:
     return parts
 
 
-def seconds_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
+def command_seconds(command: Sequence[str], environment: Mapping[str, str]) -> float:
     """Returns the wall seconds of a command."""
     begin = time.perf_counter()
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -136,7 +136,7 @@ def _job_part(ranks: int, folder: Path, pairs: int) -> CostPart:
     differences = []
     for pair in range(pairs):
         order = [plain, recorded] if pair % 2 == 0 else [recorded, plain]
-        taken = {id(command): seconds_of(command, environment) for command in order}
+        taken = {id(command): command_seconds(command, environment) for command in order}
         differences.append(taken[id(recorded)] - taken[id(plain)])
     low, high, _ = median_interval(differences)
     return CostPart(f"start and end of a job of {ranks} rank{'s' * (ranks > 1)}", 1, max(low, 0.0), max(high, 0.0))

@@ -63,7 +63,7 @@ def _slurm(environment: Mapping[str, str]) -> list[Node]:
     """Returns the nodes in Slurm's list, with cores by its processors per node and slots by the requested tasks per
     node (sbatch(1)).
     """
-    names = expand(environment.get("SLURM_JOB_NODELIST", ""))
+    names = expand_hosts(environment.get("SLURM_JOB_NODELIST", ""))
     cores = repeated(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
     slots = repeated(environment.get("SLURM_TASKS_PER_NODE", "")) or cores
     if not names or len(cores) != len(names) or len(slots) != len(names):
@@ -99,7 +99,7 @@ def _nodes_of_lines(lines: Sequence[str]) -> list[Node]:
     return [Node(name, count, count) for name, count in slots.items()]
 
 
-def expand(nodelist: str) -> list[str]:
+def expand_hosts(nodelist: str) -> list[str]:
     """Expands Slurm's short list of nodes: 'n[01-03,7],gpu1' -> n01 n02 n03 n7 gpu1; several brackets multiply."""
     names: list[str] = []
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist):

@@ -38,7 +38,7 @@ _LOADER = re.compile(rb"(/[\w./+-]*/ld(?:-linux[\w.-]*|64)\.so\.\d)\0")
 """The path of a loader of glibc."""
 
 
-def output_of(*words: str) -> str:
+def mpi_output(*words: str) -> str:
     """Returns the output of a command (standard output and error); empty if it cannot be run."""
     from iolens.lab.run.mpi_launch import openmpi
 
@@ -70,8 +70,8 @@ def _asked_loader(path: Path, _stamp: object) -> str:
     one process; the script ldd, which starts eight, is used only if no loader of glibc is named.
     """
     loader = _LOADER.search(head_of(path, HEAD)) if path.is_file() else None
-    listed = output_of(loader[1].decode(), "--list", str(path.absolute())) if loader else ""
-    return listed if "=>" in listed else output_of("ldd", str(path))
+    listed = mpi_output(loader[1].decode(), "--list", str(path.absolute())) if loader else ""
+    return listed if "=>" in listed else mpi_output("ldd", str(path))
 
 
 def flavour_of_program(path: Path) -> Flavour | None:
@@ -111,7 +111,7 @@ def is_static(path: Path) -> bool:
 @cache
 def flavour_of_launcher(launcher: str) -> Flavour | None:
     """Returns the MPI of a launcher, by its answer to `--version`."""
-    return flavour_of_version(output_of(launcher, "--version"))
+    return flavour_of_version(mpi_output(launcher, "--version"))
 
 
 def flavour_of_version(version: str) -> Flavour | None:
@@ -144,7 +144,7 @@ def version_of_launcher(launcher: str) -> int | None:
     """Returns the major version of the Open MPI that this launcher belongs to; None for any other launcher."""
     from iolens.lab.run.mpi_launch import openmpi
 
-    return openmpi.major_version(output_of(launcher, "--version"))
+    return openmpi.major_version(mpi_output(launcher, "--version"))
 
 
 def has_romio_of_5(launcher: str | None) -> bool:

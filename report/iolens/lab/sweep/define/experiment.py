@@ -15,7 +15,7 @@ from iolens.lab.launchers.local import LOCAL
 from iolens.lab.launchers.placement import MAPPINGS
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
-from iolens.lab.sweep.define.expression import parse
+from iolens.lab.sweep.define.expression import parse_expression
 from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.values import (
     CHANGES,
@@ -154,7 +154,7 @@ def _conditions(value: Any) -> tuple[str, ...]:
     """Returns the conditions in a list of texts on the settings of a point."""
     texts = words(value)
     for condition in texts:
-        parse(condition)
+        parse_expression(condition)
     return texts
 
 

@@ -20,8 +20,8 @@ from iolens.lab.installation import storage_config_of
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.define.experiment import FACTORS, KEYS, REQUIRED, Experiment
-from iolens.lab.sweep.define.expression import names_in, parse
-from iolens.lab.sweep.define.matrix import points, steps
+from iolens.lab.sweep.define.expression import names_in, parse_expression
+from iolens.lab.sweep.define.matrix import matrix_points, steps
 from iolens.lab.sweep.define.metrics import FACTS
 from iolens.lab.values import LISTED, Change, listed_levels, own_levels
 from iolens.lab.workloads.workloads import workload_of
@@ -101,7 +101,7 @@ def _with_points(experiment: Experiment, path: Path) -> Experiment:
             f"{path}: matrix: {many} points exceed the limit of {_MOST_POINTS} points for a sweep; give fewer"
         )
     try:
-        left = points(experiment)
+        left = matrix_points(experiment)
     except ValueError as error:
         raise UsageError(f"{path}: exclude: {error}") from error
     if not left:
@@ -126,7 +126,7 @@ def _check_groups(
                 f"{lines['together']}: together: factors in one group must have equally many levels: {counts}"
             )
     for condition in fields.get("exclude", ()):
-        for name in sorted(names_in(parse(condition))):
+        for name in sorted(names_in(parse_expression(condition))):
             if name not in matrix:
                 raise UsageError(f"{lines['exclude']}: exclude: {condition}: {name} is no factor; {known}")
 
@@ -159,11 +159,11 @@ def _change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
     except yaml.YAMLError as error:
         raise UsageError(f"{where}: {getattr(error, 'problem', None) or error}") from error
     if key not in KEYS and not _is_own_factor(key, node):
-        raise UsageError(f"{where}: unknown key {key}; {nearest(key, list(KEYS))}")
+        raise UsageError(f"{where}: unknown key {key}; {nearest_word(key, list(KEYS))}")
     return key, (where, node or yaml.ScalarNode("tag:yaml.org,2002:null", ""))
 
 
-def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
+def nearest_word(key: str, known: Sequence[str], prefix: str = "") -> str:
     """Returns a suggestion that replaces an unknown key."""
     near = difflib.get_close_matches(key, known, 1)
     return f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
@@ -202,7 +202,7 @@ def _flatten(node: yaml.MappingNode, prefix: str, path: str) -> list[tuple[str, 
         else:
             known = [name.removeprefix(prefix) for name in KEYS if name.startswith(prefix)]
             known += sections if not prefix else []
-            raise UsageError(f"{where}: unknown key {key}; {nearest(str(key_node.value), known, prefix)}")
+            raise UsageError(f"{where}: unknown key {key}; {nearest_word(str(key_node.value), known, prefix)}")
     return found
 
 

@@ -36,7 +36,7 @@ _KINDS = (ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Name, ast.Constan
 """Node types that an expression may contain. The operators are those of the tables above, `and` and `or`."""
 
 
-def parse(text: str) -> ast.expr:
+def parse_expression(text: str) -> ast.expr:
     """Parses an expression into a tree; raises ValueError for anything other than numbers, words, settings and
     comparisons.
     """

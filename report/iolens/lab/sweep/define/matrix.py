@@ -9,7 +9,7 @@ from itertools import product
 
 from iolens.lab.sizes import short_size
 from iolens.lab.sweep.define.experiment import FACTORS, Experiment
-from iolens.lab.sweep.define.expression import holds, parse
+from iolens.lab.sweep.define.expression import holds, parse_expression
 from iolens.lab.values import slug
 
 _ABBREVIATIONS = {
@@ -60,11 +60,11 @@ class Run:
         return f"{self.point.id}/rep-{self.repetition}"
 
 
-def points(experiment: Experiment) -> list[Point]:
+def matrix_points(experiment: Experiment) -> list[Point]:
     """Returns every combination of the matrix, the first factor slowest. Factors that go together take their levels
     side by side; combinations that a condition excludes are left out.
     """
-    conditions = [parse(text) for text in experiment.exclude]
+    conditions = [parse_expression(text) for text in experiment.exclude]
     found = []
     for choice in product(*steps(experiment)):
         settings = {name: value for part in choice for name, value in part.items()}
@@ -76,7 +76,7 @@ def points(experiment: Experiment) -> list[Point]:
 
 def point_at(experiment: Experiment, levels: Mapping[str, object]) -> Point:
     """Returns the experiment's point with these levels."""
-    return next(point for point in points(experiment) if dict(point.settings) == levels)
+    return next(point for point in matrix_points(experiment) if dict(point.settings) == levels)
 
 
 def steps(experiment: Experiment) -> list[list[dict[str, int | str]]]:
@@ -102,7 +102,7 @@ def schedule(experiment: Experiment) -> list[Run]:
     block: list[Point] = []
     for repetition in range(1, experiment.repetitions + 1):
         if repetition % 2:
-            block = points(experiment)
+            block = matrix_points(experiment)
             random.Random(f"{experiment.name}:{repetition}").shuffle(block)
         else:
             block = block[::-1]

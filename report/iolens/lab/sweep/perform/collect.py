@@ -12,7 +12,7 @@ from iolens.lab.io_components import LUSTRE, ROMIO, TWO_PHASE
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.mpi_launch.mpi import Flavour
-from iolens.lab.run.record import RunRecord, fields_of
+from iolens.lab.run.record import RunRecord, record_fields
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.mounts import file_system
 from iolens.lab.sweep.define.spec import PointSpec
@@ -27,7 +27,7 @@ from iolens.metrics.job.share import io_mean_seconds
 _NOT_SET = "the setting did not take effect: "
 
 
-def collect(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> RunRecord:
+def collect_results(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> RunRecord:
     """Returns the record of everything that the run produced."""
     folder = spec.folder
     result = sweep.workload.result(folder)
@@ -40,7 +40,7 @@ def collect(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> 
     effect = _took_effect(spec.requested, effective, seen)
     if spec.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
-    status, reason = judge(folder, outcome, health, effect, trouble, result)
+    status, reason = judge_run(folder, outcome, health, effect, trouble, result)
     below = file_system(spec.mount)[0] if sweep.storage.times_by_model else None
     storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
     pages = page_cache(result, seen, sweep.storage.times_by_model)
@@ -62,7 +62,7 @@ def collect(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> 
         key=spec.key,
         lost=spec.lost,
         failed_before=spec.failed,
-        **fields_of(outcome._replace(hosts=tuple(hosts))),
+        **record_fields(outcome._replace(hosts=tuple(hosts))),
     )
 
 
@@ -175,7 +175,7 @@ def complaint(path: Path) -> str:
     return f"{said} (full output: {path})"
 
 
-def judge(
+def judge_run(
     folder: Path,
     outcome: Outcome,
     health: Health,
@@ -341,7 +341,10 @@ def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: boo
     """
     parameters = result.get("parameters") or {}
     did = {str(phase.get("operation")) for phase in result.get("phases") or ()}
-    told = {"write": ("written", _written(parameters, seen.get("syncs"))), "read": ("read", read(parameters, result))}
+    told = {
+        "write": ("written", _written(parameters, seen.get("syncs"))),
+        "read": ("read", page_cache_state(parameters, result)),
+    }
     found = dict(word for operation, word in told.items() if not did or operation in did)
     whole = "modelled" if modelled else "bypassed" if parameters.get(_DIRECT) is True else None
     return dict.fromkeys(found, whole) if whole else found
@@ -359,7 +362,7 @@ def _written(parameters: Mapping[str, Any], syncs: int | None) -> str:
     return "n/a: data were synced, but it is unknown if this happened before the clock stopped"
 
 
-def read(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def page_cache_state(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     """Returns the state of the page cache for reads: whether the nodes had dropped the data before it was read."""
     asked = [parameters[key] is True for key in _FORGOTTEN if key in parameters]
     if any(asked):

@@ -17,7 +17,7 @@ from iolens.lab.run.preload import Setup
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.storage.layout import Layout
 from iolens.lab.sweep.define.spec import PointSpec
-from iolens.lab.sweep.perform.collect import collect
+from iolens.lab.sweep.perform.collect import collect_results
 from iolens.lab.sweep.plan.prepare import Sweep
 from iolens.lab.sweep.plan.repeat import next_attempt, put_aside
 
@@ -99,7 +99,7 @@ def _surroundings(sweep: Sweep, spec: PointSpec) -> Setup:
 
 def _finish(sweep: Sweep, spec: PointSpec, outcome: Outcome) -> RunRecord:
     """Writes the run's record, and removes its data and all other files that are not kept."""
-    record = collect(sweep, spec, outcome, sweep.storage.health(spec.mount, spec.job))
+    record = collect_results(sweep, spec, outcome, sweep.storage.health(spec.mount, spec.job))
     keeps = {part: spec.keep.stays(part, record.status) for part in ("data", *_FILES)}
     record = replace(
         record,

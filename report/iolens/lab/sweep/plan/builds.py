@@ -22,7 +22,7 @@ from iolens.lab.run.command_line import take_apart, with_environment
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.mpi_launch.allocation import allocation
 from iolens.lab.run.mpi_launch.lustre_driver import INTEL_MPI, Build, build_with_driver
-from iolens.lab.run.mpi_launch.mpi import output_of
+from iolens.lab.run.mpi_launch.mpi import mpi_output
 from iolens.lab.run.record import run_key
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
@@ -31,7 +31,7 @@ from iolens.lab.sweep.define.experiment import NEVER, ROMIO, Experiment
 from iolens.lab.sweep.define.spec import Built, PointSpec
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.values import LISTED
-from iolens.lab.workloads.build import build, build_settings, source_digest
+from iolens.lab.workloads.build import build_settings, build_workload, source_digest
 from iolens.lab.workloads.foreign import FOREIGN
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.lab.workloads.workloads import workload_of
@@ -139,14 +139,14 @@ def _built_anew(base: Build, built: Built, folder: Path) -> Build:
     version = _version_of(wrapper, recipe)
     made = {"compiler": recipe.compiler or _compiler_named(wrapper), "version": version}
     made |= {"flags": recipe.flags} if recipe.flags else {}
-    stamp = {**made, "mpicc": wrapper, "links": output_of(wrapper, "-show").strip(), "source": source_digest()}
+    stamp = {**made, "mpicc": wrapper, "links": mpi_output(wrapper, "-show").strip(), "source": source_digest()}
     stamp |= {"iolens": iolens.__version__, "program": name}
     program = target / "bin" / name
     if stamp != _read_stamp(target) or not program.is_file():
         with alone(folder):
             say(f"building {name} with {recipe.text}")
             shutil.rmtree(target, ignore_errors=True)
-            build(wrapper, target, recipe, name)
+            build_workload(wrapper, target, recipe, name)
             _check_build(program, base, wrapper, recipe)
             write_aside(target / _STAMP, json.dumps(stamp, indent=1) + "\n")
     return replace(base, program=program.resolve(), made=made)
@@ -164,14 +164,14 @@ def _wrapper_of(base: Build) -> str:
 
 def _compiler_named(wrapper: str) -> str:
     """Returns the compiler that an MPI's compiler command uses by default."""
-    words = shlex.split(output_of(wrapper, "-show"))
+    words = shlex.split(mpi_output(wrapper, "-show"))
     return words[0] if words else Path(wrapper).name
 
 
 def _version_of(wrapper: str, recipe: Recipe) -> str:
     """Returns the first line of the compiler's version; raises if the MPI's command uses another compiler."""
-    said = _first_line(output_of(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
-    if recipe.compiler and said != _first_line(output_of(recipe.compiler, "--version")):
+    said = _first_line(mpi_output(*with_environment(take_apart([wrapper, "--version"]), recipe.variables)))
+    if recipe.compiler and said != _first_line(mpi_output(recipe.compiler, "--version")):
         raise UsageError(f"compiler: {wrapper} does not use {recipe.compiler}; it reports {said!r}")
     return said
 

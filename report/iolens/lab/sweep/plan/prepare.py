@@ -16,7 +16,7 @@ from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import to_yaml
 from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP
-from iolens.lab.sweep.define.matrix import Run, points, schedule
+from iolens.lab.sweep.define.matrix import Run, matrix_points, schedule
 from iolens.lab.sweep.define.spec import Built, PointSpec, spec_of
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.plan.builds import builds_of, key_of, with_command
@@ -174,7 +174,7 @@ def _begun_before(experiment: Experiment, folder: Path) -> list[Run]:
     """Returns the repetitions that an earlier sweep added beyond those of the experiment."""
     return [
         Run(point, number)
-        for point in points(experiment)
+        for point in matrix_points(experiment)
         for number in range(experiment.repetitions + 1, experiment.most_repetitions + 1)
         if (folder / "points" / Run(point, number).id / "run.json").exists()
     ]

@@ -184,7 +184,7 @@ def writer_count(writers: Sequence[Any], others: int) -> str:
     return f"{len(writers)} to {len(writers) + others}" if others else str(len(writers))
 
 
-def rank_list(ranks: Sequence[Any]) -> str:
+def listed_ranks(ranks: Sequence[Any]) -> str:
     """Returns ranks as ranges: `0-3, 8`."""
     parts: list[str] = []
     begin = previous = None

@@ -187,7 +187,7 @@ def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]
         heap: list[tuple[float, int, int]] = []
         members: list[int] = []
         for _ in range(size):
-            rank = nearest(heap, tie, free)
+            rank = nearest_ranks(heap, tie, free)
             if rank < 0:
                 rank = min(free, key=lambda one: (left[one], one))
             free.discard(rank)
@@ -203,7 +203,7 @@ def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]
     return tuple(found)
 
 
-def nearest(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: set[int]) -> int:
+def nearest_ranks(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: set[int]) -> int:
     """Returns the unplaced rank with the strongest tie; -1 if there is none. Outdated entries are dropped from the
     heap.
     """

@@ -77,7 +77,7 @@ class Largest:
 
 
 @once_per_job
-def shares(job: Job) -> dict[str, float]:
+def largest_shares(job: Job) -> dict[str, float]:
     """Returns the share (0 to 1) of each part in an average rank's time; empty if the log does not know them."""
     each = rank_time(job)
     if each is None or job.run_time <= 0:
@@ -88,7 +88,7 @@ def shares(job: Job) -> dict[str, float]:
 @once_per_job
 def largest_part(job: Job) -> Largest | None:
     """Returns the largest part of an average rank's time; None if the log does not know where the time went."""
-    each, part = rank_time(job), shares(job)
+    each, part = rank_time(job), largest_shares(job)
     if each is None or not part:
         return None
     wanted = _waiting_for_cores(job, each)

@@ -68,7 +68,7 @@ def profile(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 @once_per_job
-def lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
+def sampled_lines(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns `profile` down to source files and lines, for functions whose program has debug information."""
     levels = Levels(LEVELS.known, ("group", "function", "source", "line"))
     return answer(job, _asked_rows(job, ask), levels, _SAMPLES, ask)

@@ -10,7 +10,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.processor.drilled import NAME, shares
+from iolens.pages.exhibits.processor.drilled import NAME, share_columns
 
 _PLACES = {
     "s": 6,
@@ -77,7 +77,7 @@ IO_CALLERS: Exhibit[Job] = Exhibit(
     metric=io_sites.io_callers,
     columns=[
         NAME,
-        *shares("Time", "time"),
+        *share_columns("Time", "time"),
         Column("Calls", "calls", words.guarded),
         Column("bytes", "bytes", words.size),
     ],

@@ -28,7 +28,7 @@ def guarded_seconds(value: float) -> str:
 NAME = Column("", ("depth", "name"), indented)
 
 
-def shares(head: str, measure: str, unit: str = "s") -> list[Column]:
+def share_columns(head: str, measure: str, unit: str = "s") -> list[Column]:
     """Returns the columns share, mean, imbalance and imbalance in per cent of the table's first measure, under
     pat_report's heads.
     """

@@ -15,7 +15,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
+from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share_columns
 
 _SOURCE = "iolens run --trace mpi"
 _BINS = ("< 16 B", "< 256 B", "< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "larger")
@@ -82,7 +82,7 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
     metric=mpi.mpi_calls,
     columns=[
         NAME,
-        *shares("Time", "time"),
+        *share_columns("Time", "time"),
         Column("before it, in barriers, s", "sync_time", guarded_seconds, optional=True),
         Column("Calls", "calls", words.guarded),
         Column("shortest, s", "min_time", guarded_seconds),
@@ -130,7 +130,7 @@ MPI_SITES: Exhibit[Job] = Exhibit(
     name="mpi_sites",
     title="Time in MPI by call site",
     metric=mpi.mpi_sites,
-    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", words.guarded)],
+    columns=[NAME, *share_columns("Time", "time"), Column("Calls", "calls", words.guarded)],
     note="Values of an average rank, and of the ranks with the largest, median and smallest value.",
     asked=True,
     drilled=True,

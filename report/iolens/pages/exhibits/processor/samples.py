@@ -12,11 +12,15 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, shares
+from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share_columns
 from iolens.pages.exhibits.processor.time import PROFILE_TIME
 
 _SOURCE = "iolens run --sample"
-_COLUMNS = [NAME, *shares("Samp", "samples", ""), Column("on a core, s", "on_core", guarded_seconds, optional=True)]
+_COLUMNS = [
+    NAME,
+    *share_columns("Samp", "samples", ""),
+    Column("on a core, s", "on_core", guarded_seconds, optional=True),
+]
 _NOTE = (
     "Samples of an average rank: periods of the timer. On a core: processor time as the kernel counts it; running "
     "samples are reduced to it. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
@@ -60,7 +64,7 @@ PROFILE: Exhibit[Job] = Exhibit(
 LINES: Exhibit[Job] = Exhibit(
     name="lines",
     title="Profile by source line",
-    metric=samples.lines,
+    metric=samples.sampled_lines,
     columns=_COLUMNS,
     note=_NOTE + " Only programs with debug information (-g) have lines.",
     asked=True,
@@ -138,7 +142,7 @@ REGIONS: Exhibit[Job] = Exhibit(
     metric=regions.regions,
     columns=[
         NAME,
-        *shares("Time", "exclusive_time"),
+        *share_columns("Time", "exclusive_time"),
         Column("with inner ones, s", "time", guarded_seconds),
         Column("Calls", "calls", words.guarded),
         Column("without end", "unended", words.guarded, optional=True),

@@ -13,7 +13,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-from iolens.pages.exhibits.processor.drilled import NAME, shares
+from iolens.pages.exhibits.processor.drilled import NAME, share_columns
 
 _SOURCE = "iolens run"
 
@@ -147,7 +147,7 @@ THREAD_BALANCE: Exhibit[Job] = Exhibit(
 STEPS: Exhibit[Job] = Exhibit(
     name="steps",
     title="Step by step",
-    metric=steps.steps,
+    metric=steps.next_steps,
     columns=[
         Column("step", "step"),
         Column("time", "share", words.points),
@@ -190,7 +190,7 @@ PROFILE_TIME: Exhibit[Job] = Exhibit(
     name="profile_time",
     title="Time by function group and function",
     metric=profile_time.profile_time,
-    columns=[NAME, *shares("Time", "time"), Column("Calls", "calls", _counted)],
+    columns=[NAME, *share_columns("Time", "time"), Column("Calls", "calls", _counted)],
     note=_profile_note,
     asked=True,
     drilled=True,

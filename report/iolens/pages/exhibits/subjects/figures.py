@@ -8,7 +8,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import NamedLevel, three_digits
 from iolens.metrics.subjects import shapes as subject_shapes
 from iolens.metrics.subjects.aligned import SAME, aligned, numbers
-from iolens.metrics.subjects.bounds import bounds
+from iolens.metrics.subjects.bounds import subject_bounds
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.subjects.values import RUN
 from iolens.missing import is_nan
@@ -111,7 +111,7 @@ def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
     from iolens.figures.comparison.bars import grouped_bars
 
     measured = [numbers(subject) for subject in subjects.all]
-    limits = bounds(subjects, subjects.device_rate)
+    limits = subject_bounds(subjects, subjects.device_rate)
     levels = [NamedLevel(text, place) for place, text in enumerate(_legend_labels(subjects).values())]
     for row in found.to_dict("records"):
         key = (row["group"], row["name"], row["unit"], row["better"])
@@ -149,7 +149,7 @@ def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBloc
     yield FigureBlock(time_bars(found), caption, says=says)
 
 
-def activity_figure(subjects: Subjects) -> list[FigureBlock]:
+def subject_activity_figure(subjects: Subjects) -> list[FigureBlock]:
     """Returns the maps over time, on one scale."""
     from iolens.figures.subjects.heatmaps import heatmaps
 

@@ -150,7 +150,7 @@ def _files_note(subjects: Subjects) -> str:
 
 
 @once_per_job
-def findings(subjects: Subjects) -> pd.DataFrame | None:
+def subject_findings(subjects: Subjects) -> pd.DataFrame | None:
     """Returns one row per finding of `iolens advise` in any log: id, severity, title, and for each subject, named by
     its letter, `logs A` (number of logs with the finding), `gain A` (the largest part of the run that it can gain,
     NaN if nothing bounds it) and `evidence A` of the first log; for each subject but the first also `standing B`: in
@@ -261,7 +261,7 @@ FILES: Exhibit[Subjects] = Exhibit(
 FINDINGS: Exhibit[Subjects] = Exhibit(
     name="findings",
     title="Findings that appeared, vanished, stayed",
-    metric=findings,
+    metric=subject_findings,
     columns=_findings_columns,
     note="The remedy can save at most this part of the run; `iolens advise LOG` prints the remedy.",
 )

@@ -12,7 +12,7 @@ from iolens.pages.exhibit import Column, Exhibit
 _MADE = ("build.compiler", "build.version", "build.flags")
 
 
-def answers(comparison: Comparison) -> pd.DataFrame | None:
+def build_answers(comparison: Comparison) -> pd.DataFrame | None:
     """Returns a row for each setting of a sweep that builds its program in several ways: `label`, the compiler and
     flags of the program, `difference` (the greatest relative difference between its runs' answers and the
     baseline's) and `answer` in words.
@@ -46,7 +46,7 @@ def _known(runs: pd.DataFrame, column: str) -> str:
 ANSWERS: Exhibit[Comparison] = Exhibit(
     name="answers",
     title="Builds and their answers",
-    metric=answers,
+    metric=build_answers,
     columns=[
         Column("setting", "label"),
         Column(

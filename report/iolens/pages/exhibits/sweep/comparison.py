@@ -34,7 +34,7 @@ _LEAVES = "An interval without cap leaves the axis."
 _TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
 
 
-def points(comparison: Comparison) -> pd.DataFrame:
+def comparison_points(comparison: Comparison) -> pd.DataFrame:
     """Returns `Comparison.points`, with `standing` (best, tied, worst, or why a point was left out) and
     `is_baseline`.
     """
@@ -44,8 +44,10 @@ def points(comparison: Comparison) -> pd.DataFrame:
 
 
 def _best_first(comparison: Comparison) -> pd.DataFrame:
-    """Returns `points` with the best typical value first."""
-    return points(comparison).sort_values("value", ascending=comparison.measure.less_is_better, kind="stable")
+    """Returns `comparison_points` with the best typical value first."""
+    return comparison_points(comparison).sort_values(
+        "value", ascending=comparison.measure.less_is_better, kind="stable"
+    )
 
 
 def _effects(comparison: Comparison) -> pd.DataFrame:
@@ -82,13 +84,13 @@ def _standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
 
 def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Draws two settings against each other; pairs that depend on each other come first."""
-    from iolens.figures.comparison.heatmap import heatmap
+    from iolens.figures.comparison.heatmap import heatmap_figure
 
     if len(comparison.factors) < 2 or comparison.best is None:
         return
     pair = comparison.interaction.names if comparison.interaction else comparison.factors[:2]
     rest = [name for name in comparison.factors if name not in pair]
-    figure = heatmap(found, (pair[0], pair[1]), rest, comparison.measure.axis, comparison.best)
+    figure = heatmap_figure(found, (pair[0], pair[1]), rest, comparison.measure.axis, comparison.best)
     caption = f"Typical {comparison.measure.name} of each setting. "
     caption += "Framed: the best; hatched: left out of the comparison."
     yield FigureBlock(figure, caption, says=_fastest_and_slowest(comparison))
@@ -311,14 +313,14 @@ _COUNT = Column("runs", ("count", "planned", "lost"), _runs_text)
 _TIMES = Column("I/O time, s", ("seconds", "seconds_low", "seconds_high"), _with_interval)
 _AGAINST = ("is_baseline", "ratio", "ratio_low", "ratio_high")
 
-MAP: Exhibit[Comparison] = Exhibit("map", "Two settings against each other", points, draw=_map_figure)
+MAP: Exhibit[Comparison] = Exhibit("map", "Two settings against each other", comparison_points, draw=_map_figure)
 
-BARS: Exhibit[Comparison] = Exhibit("bars", "What every setting gave", points, draw=_bar_figures)
+BARS: Exhibit[Comparison] = Exhibit("bars", "What every setting gave", comparison_points, draw=_bar_figures)
 
 POINTS: Exhibit[Comparison] = Exhibit(
     name="points",
     title="Settings and what they gave",
-    metric=points,
+    metric=comparison_points,
     columns=_points_columns,
     note=_points_note,
     draw=_ranking_figure,

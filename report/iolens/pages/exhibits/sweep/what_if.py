@@ -17,7 +17,7 @@ from iolens.pages.exhibits import finding
 _RECORDED = "as recorded"
 
 
-def points(found: WhatIf) -> pd.DataFrame:
+def predicted_points(found: WhatIf) -> pd.DataFrame:
     """Returns a row for each setting: settings (words), io and run (predicted seconds), least and most (I/O time by the
     order of the ranks), change (of the I/O time against the replay at the recorded settings, a share). The first row is
     that replay.
@@ -95,7 +95,7 @@ def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
 WHAT_IF: Exhibit[WhatIf] = Exhibit(
     name="what_if",
     title="What if: predicted, not measured",
-    metric=points,
+    metric=predicted_points,
     columns=[
         Column("settings", "settings"),
         Column("predicted I/O s", "io", three_digits),
