@@ -60,6 +60,7 @@
 #define ON_DUP(...)      FN(__VA_ARGS__, if (ret >= 0) emulation_duplicated(fd, ret))
 #define ON_DUP2(...)                                                                                         \
     FNB(__VA_ARGS__, if (fd != copy) emulation_closing(copy), if (ret >= 0) emulation_duplicated(fd, ret))
+#define ON_DUP3(...) ON_DUP2(__VA_ARGS__)
 #define ON_FCNTL(...)                                                                                        \
     FNV(__VA_ARGS__, NOTHING, if (ret >= 0 && duplicates(command)) emulation_duplicated(fd, ret))
 #define ON_CLOSE(...) FNB(__VA_ARGS__, emulation_closing(fd), NOTHING)

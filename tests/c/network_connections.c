@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -76,6 +78,17 @@ static int listen_on(struct sockaddr_in *address)
     return fd;
 }
 
+/* Makes calls that would close the connection if the kernel did not refuse them. */
+static bool refused_to_replace(int fd)
+{
+    struct rlimit before, low;
+    MUST(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    low = (struct rlimit){.rlim_cur = (rlim_t)fd, .rlim_max = before.rlim_max};
+    MUST(setrlimit(RLIMIT_NOFILE, &low) == 0 && dup2(0, fd) == -1 && setrlimit(RLIMIT_NOFILE, &before) == 0);
+    return dup2(-1, fd) == -1 && dup2(fd, fd) == fd && dup3(0, fd, 1) == -1 && dup3(fd, fd, 0) == -1 &&
+           close_range((unsigned)fd, (unsigned)fd, 64) == -1;
+}
+
 /* Ends the connection in the requested way, and waits until the other end has noticed. */
 static void end(struct server *server, int fd)
 {
@@ -93,7 +106,7 @@ static void end(struct server *server, int fd)
     if (server->ending == CLOSED_AS_STREAM)
         MUST(fclose(fdopen(fd, "r+")) == 0);
     else if (server->ending == REPLACED)
-        MUST(dup2(-1, fd) == -1 && dup2(fd, fd) == fd && dup2(0, fd) == fd && close(fd) == 0);
+        MUST(refused_to_replace(fd) && dup2(0, fd) == fd && close(fd) == 0);
     else if (server->ending != OPEN_AT_END)
         MUST(close(fd) == 0);
 }

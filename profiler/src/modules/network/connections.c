@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "../../system/spin.h"
 #include "../../system/system_call.h"
@@ -184,11 +185,18 @@ void connections_end(int fd)
         end_connection(state, fd, false);
 }
 
-void connections_replace(int fd, int copy)
+/* The kernel refuses unknown flags, a source that is not open, and a descriptor above the limit. */
+static bool may_replace(int fd, int copy, int flags)
+{
+    struct rlimit limit;
+    return fd != copy && (flags & ~O_CLOEXEC) == 0 && system_call(SYS_fcntl, fd, F_GETFD) >= 0 &&
+           system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 && (rlim_t)copy < limit.rlim_cur;
+}
+
+void connections_replace(int fd, int copy, int flags)
 {
     struct connections *state = table_state_known(TABLE_connections);
-    if (state && fd != copy && copy >= 0 && copy < DESCRIPTORS && state->of[copy].row &&
-        system_call(SYS_fcntl, fd, F_GETFD) >= 0)
+    if (state && copy >= 0 && copy < DESCRIPTORS && state->of[copy].row && may_replace(fd, copy, flags))
         end_connection(state, copy, false);
 }
 

@@ -28,8 +28,9 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
 void connections_end(int fd);
 void connections_before_close_range(unsigned first, unsigned last);
 
-/* Adds the bytes of the connection `copy`, which the program is about to make another descriptor of `fd`. */
-void connections_replace(int fd, int copy);
+/* Adds the bytes of the connection `copy`, which the program is about to make another descriptor of `fd` with
+ * these flags of dup3, unless the kernel will refuse that. */
+void connections_replace(int fd, int copy, int flags);
 
 /* Follows `copy`, which has become another descriptor of `fd`. A connection is counted when its last
  * descriptor is closed. */
@@ -41,10 +42,10 @@ static inline void connections_before_close(int fd)
         connections_end(fd);
 }
 
-static inline void connections_before_replace(int fd, int copy)
+static inline void connections_before_replace(int fd, int copy, int flags)
 {
     if (connections_used())
-        connections_replace(fd, copy);
+        connections_replace(fd, copy, flags);
 }
 
 static inline void connections_on_copy(int fd, int copy)

@@ -313,10 +313,11 @@ void posix_on_close(const struct call *c, int result)
         fds_release(open);
 }
 
-/* A descriptor that the program inherited but never used gets its open file only when it is looked up. */
+/* A descriptor that the program inherited but never used gets its open file only when it is looked up. The
+ * kernel refuses unknown flags and then closes nothing. */
 void posix_before_close_range(unsigned first, unsigned last, int flags)
 {
-    if (flags & CLOSE_RANGE_CLOEXEC || !iolens_owns_memory())
+    if (flags & ~(int)CLOSE_RANGE_UNSHARE || !iolens_owns_memory())
         return;
     for (unsigned fd = first; fd <= last && fd < FDS_GIVEN_MOST; fd++)
         (void)fds_find((int)fd);
