@@ -177,11 +177,9 @@ COMPILED = (
 SINGLE = (
     *parts(
         "harm_signals",
-        "prof virtual real posix_timers segv segv_jump bus jump_out_of_writes aborted killed "
-        "broken_pipe quit arithmetic abort_handled fetched untouched waits",
+        "prof virtual real posix_timers segv segv_jump bus exit_in_handler jump_out_of_writes aborted "
+        "killed broken_pipe quit arithmetic abort_handled fetched untouched waits",
     ),
-    # Its handler may interrupt the recorder, which then cannot write a log; a message on standard error says so.
-    *parts("harm_signals", "exit_in_handler", " 2>/dev/null; echo $?"),
     *parts(
         "harm_processes",
         "vfork_chain vfork_fails clone_vm clone_vm_files clone_files clone_raw daemon_twice limits traced "

@@ -102,21 +102,15 @@ static void write_log(const struct iolens_transport *transport)
 }
 
 /* Ends a process outside an MPI job by writing its own log. A job without MPI_Finalize leaves its spools
- * instead. */
+ * instead. If a signal handler that interrupted the recorder ends the program, the call that was being
+ * recorded stays half recorded, as after a jump (jump.c). */
 static void finish_alone(void)
 {
+    iolens_busy = false;
     if (iolens_active() && iolens_is_this_process())
         tables_end();
     if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
         return;
-    /* A signal handler that interrupted the recorder has ended the program, so locks may be held. */
-    if (iolens_busy) {
-        if (iolens_spool.header)
-            iolens_say("the program ended while the profiler recorded a call, before the log was written; "
-                       "`iolens recover --job %d` makes a log of the records in %s",
-                       (int)iolens.pid, iolens_spool.path);
-        return;
-    }
     int saved_errno = errno;
     iolens_busy = true;
     sampling_stop();

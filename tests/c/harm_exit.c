@@ -1,0 +1,30 @@
+/* A timer's handler ends the program while it allocates, writes and asks for memory in a loop. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { TURNS = 64 };
+
+static void ends(int number)
+{
+    (void)number;
+    _exit(3);
+}
+
+int main(int count, char **words)
+{
+    const struct itimerval soon = {{0, 0}, {0, 3000 + 37 * (count > 1 ? atoi(words[1]) : 0)}};
+    static void *blocks[TURNS];
+    int fd = open("data", O_WRONLY | O_CREAT, 0600);
+    signal(SIGALRM, ends);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    for (unsigned turn = 0;; turn = (turn + 1) % TURNS) {
+        free(blocks[turn]);
+        blocks[turn] = malloc(turn + 1);
+        if (pwrite(fd, "text", 4, turn) != 4)
+            return 1;
+    }
+}
