@@ -377,12 +377,15 @@ class Writer:
     def wide_file(self) -> None:
         """Adds calls on streams of wide characters, some of which stay open; such streams allow no other calls. None is
         unbuffered, because ftell is then wrong by a byte after reading a letter of several bytes.
+        fseek of glibc 2.36 may not return on a stream with a small buffer of its own.
         """
         streams = range(30, self.random.randrange(31, 34))
+        own_buffer = set()
         for stream in streams:
             self.put("fopen", stream, self.random.choice(["@a", "@w"]), self.random.choice(STREAM_MODES))
             if self.random.random() < 0.3:
                 self.put("setvbuf", stream, self.random.choice([7, 100, 5000]))
+                own_buffer.add(stream)
         for _ in range(self.random.randrange(1, 25)):
             stream, which = self.random.choice(streams), self.random.random()
             if which < 0.5:
@@ -394,8 +397,9 @@ class Writer:
             elif which < 0.8:
                 self.put("fwscanf", stream, self.random.choice([1, 5, 100]))
             elif which < 0.95:
+                ways = [("rewind", stream), ("fflush", stream)]
                 self.put(
-                    *self.random.choice([("rewind", stream), ("fflush", stream), ("fseek", stream, 0, "SEEK_END")])
+                    *self.random.choice(ways if stream in own_buffer else [*ways, ("fseek", stream, 0, "SEEK_END")])
                 )
             else:
                 self.put(*self.random.choice([("fflush_all",), ("ftell", stream), ("fclose", stream)]))
