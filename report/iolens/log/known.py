@@ -44,6 +44,7 @@ _INTEGERS = {
     "mpi_calls": f"rank region calls {_MESSAGES}",
     "mpi_sites": f"rank region node calls {_MESSAGES}",
     "mpi_peers": "rank peer messages bytes on_node",
+    "memory_nodes": "rank memory_node high_bytes bytes",
     "process": "rank ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches",
 }
 _DOUBLES = {

@@ -55,6 +55,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     ranks_io.LOAD_BALANCE,
     ranks_io.PROGRAM_TIME,
     ranks_io.MEMORY,
+    ranks_io.MEMORY_NODES,
     ranks_io.FILE_INPUT,
     ranks_io.FILE_OUTPUT,
     files.SHARED_FILES,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iolens.log import Job
-from iolens.metrics.processor import balance, files, process
+from iolens.metrics.processor import balance, files, memory_nodes, process
 from iolens.metrics.processor.sampled import inclusive
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
@@ -63,6 +63,23 @@ MEMORY: Exhibit[Job] = Exhibit(
     drilled=True,
     apart=True,
     source="a log of iolens with every rank's row (IOLENS_FILE_RANKS)",
+)
+
+MEMORY_NODES: Exhibit[Job] = Exhibit(
+    name="memory_nodes",
+    title="Memory of the ranks by NUMA node",
+    metric=memory_nodes.memory_nodes,
+    columns=[
+        Column("rank", "rank", lambda rank: "other ranks, together" if rank < 0 else str(rank)),
+        Column("NUMA node", "memory_node", lambda node: "others" if node < 0 else str(node)),
+        Column("largest", "high_bytes", words.size),
+        Column("at the end", "bytes", words.size),
+        Column("share", "share", words.points),
+    ],
+    note="Resident memory, shared libraries included. Largest: at any look; the profiler looks at most once a second, "
+    "and when recording ends. Share: of the rank's memory at the end.",
+    apart=True,
+    source="a process of at least half a second on a machine where several NUMA nodes have memory",
 )
 
 PROGRAM_TIME: Exhibit[Job] = Exhibit(
