@@ -128,7 +128,9 @@ void spool_remove(void);
 /* Called in a child of fork: the parent's spool does not belong to this process. */
 void spool_after_fork(void);
 
-/* Stores the current time, which shows that the process is alive and measures the speed of the clock. */
+/* Stores the current time, which shows that the process is alive and measures the speed of the clock.
+ * Frequent callers leave SECONDS_BETWEEN_BEATS between two beats. */
+#define SECONDS_BETWEEN_BEATS 0.1
 void spool_beat(void);
 
 #endif

@@ -40,9 +40,9 @@ static void leave(const struct traced_function *function, const struct traced_ca
 }
 
 /* Called before the block is freed, because another thread may be given its memory at once. */
-static int64_t forget(const void *memory)
+static int64_t forget(const void *memory, void **owner)
 {
-    return memory && iolens_heap_freed ? iolens_heap_freed(memory) : -1;
+    return memory && iolens_heap_freed ? iolens_heap_freed(memory, owner) : -1;
 }
 
 #define ALLOCATES(name, parameters, arguments, bytes, otherwise)                                             \
@@ -66,6 +66,7 @@ ALLOCATES(calloc, (size_t count, size_t size), (count, size), count *size, give(
 ALLOCATES(aligned_alloc, (size_t alignment, size_t size), (alignment, size), size, NULL)
 ALLOCATES(memalign, (size_t alignment, size_t size), (alignment, size), size, NULL)
 ALLOCATES(valloc, (size_t size), (size), size, NULL)
+ALLOCATES(pvalloc, (size_t size), (size), size, NULL)
 
 static struct traced_function traced_realloc = {.symbol = "realloc"}, traced_free = {.symbol = "free"},
                               traced_posix_memalign = {.symbol = "posix_memalign"};
@@ -85,14 +86,14 @@ void *trace_realloc(void *memory, size_t size)
     struct traced_call call;
     if (is_first(memory) || !real)
         return is_first(memory) ? moved(memory, size) : memory ? NULL : give(size);
-    int64_t before = forget(memory);
+    void *owner;
+    int64_t before = forget(memory, &owner);
     bool traced = trace_enter(&traced_realloc, &call);
     void *got = real(memory, size);
-    const void *caller = __builtin_return_address(0);
     if (traced)
-        leave(&traced_realloc, &call, got, size, caller);
+        leave(&traced_realloc, &call, got, size, __builtin_return_address(0));
     if (!got && size > 0 && before >= 0)
-        iolens_heap_allocated(memory, before, caller); /* realloc failed, so the old block is still in use. */
+        iolens_heap_kept(memory, before, owner); /* realloc failed, so the old block is still in use. */
     return got;
 }
 
@@ -101,9 +102,10 @@ void trace_free(void *memory)
 {
     void (*real)(void *) = (void (*)(void *))trace_real(&traced_free, NULL);
     struct traced_call call;
+    void *owner;
     if (is_first(memory) || !real)
         return;
-    forget(memory);
+    forget(memory, &owner);
     if (!memory || !trace_enter(&traced_free, &call)) {
         real(memory);
         return;

@@ -19,8 +19,6 @@
 
 enum { MOST_SITES = 65536, SEEN = 256, TRIALS = 5, TRIAL_CALLS = 200 };
 
-#define SECONDS_BETWEEN_BEATS 0.1
-
 /* A thread's cache of the rows of its latest calls. */
 struct seen {
     uintptr_t caller;

@@ -5,6 +5,7 @@
 
 #include "../../callers/call_nodes.h"
 #include "../../callers/chains.h"
+#include "../../callers/objects.h"
 #include "../../memory/area.h"
 #include "../../runtime/wrap.h"
 #include "../../system/spin.h"
@@ -98,31 +99,43 @@ static void change(struct heap_state *state, struct caller *caller, int64_t bloc
     state->high++;
 }
 
-/* Returns the bytes of a block that was followed until now, or -1. */
-static int64_t take(struct heap_state *state, const void *memory)
+/* Returns the bytes and the owner of a block that was followed until now, or -1. */
+static int64_t take(struct heap_state *state, const void *memory, void **owner)
 {
     struct heap_block block;
     if (!heap_blocks_take((uintptr_t)memory, &block))
         return -1;
     change(state, block.owner, -1, -block.bytes);
+    *owner = block.owner;
     return block.bytes;
+}
+
+/* Returns false, and counts the block as not followed, if there is no room for it. */
+static bool follow(struct heap_state *state, const void *memory, int64_t bytes, struct caller *owner)
+{
+    const struct heap_block block = {(uintptr_t)memory, bytes, owner};
+    bool followed = owner && heap_blocks_add(&block);
+    if (followed)
+        change(state, owner, 1, bytes);
+    else
+        state->not_followed++;
+    return followed;
 }
 
 static void add(const void *memory, int64_t bytes, const void *caller)
 {
     struct heap_state *state = table_state(TABLE_heap);
     struct caller *owner = state ? caller_of(state, (uintptr_t)caller) : NULL;
+    void *earlier;
     if (!state)
         return;
-    const struct heap_block block = {(uintptr_t)memory, bytes, owner};
+    if (state->amounts.calls == 0)
+        objects_look(); /* Names the callers of a process that is killed before its first sign of life. */
     spin_lock(&iolens_heap_lock);
-    take(state, memory); /* The block that was at this address was freed by a call that was not seen. */
-    if (owner && heap_blocks_add(&block)) {
+    take(state, memory, &earlier); /* The block that was here was freed by a call that was not seen. */
+    if (follow(state, memory, bytes, owner)) {
         owner->amounts.calls++;
         owner->amounts.bytes += bytes;
-        change(state, owner, 1, bytes);
-    } else {
-        state->not_followed++;
     }
     state->amounts.calls++;
     state->amounts.bytes += bytes;
@@ -135,25 +148,40 @@ IOLENS_EXPORT void iolens_heap_allocated(const void *memory, int64_t bytes, cons
         RECORDER(add(memory, bytes, caller));
 }
 
-static int64_t give_back(const void *memory)
+static int64_t give_back(const void *memory, void **owner)
 {
     struct heap_state *state = table_state_known(TABLE_heap);
     if (!state)
         return -1;
     spin_lock(&iolens_heap_lock);
-    int64_t bytes = take(state, memory);
+    int64_t bytes = take(state, memory, owner);
     spin_unlock(&iolens_heap_lock);
     return bytes;
 }
 
 /* Blocks are followed while the program has switched recording off, too: otherwise they would seem never to
  * be freed. */
-IOLENS_EXPORT int64_t iolens_heap_freed(const void *memory)
+IOLENS_EXPORT int64_t iolens_heap_freed(const void *memory, void **owner)
 {
     int64_t bytes = -1;
     if (iolens_active())
-        RECORDER(bytes = give_back(memory));
+        RECORDER(bytes = give_back(memory, owner));
     return bytes;
+}
+
+static void keep(const void *memory, int64_t bytes, void *owner)
+{
+    struct heap_state *state = table_state_known(TABLE_heap);
+    spin_lock(&iolens_heap_lock);
+    if (state)
+        follow(state, memory, bytes, owner);
+    spin_unlock(&iolens_heap_lock);
+}
+
+IOLENS_EXPORT void iolens_heap_kept(const void *memory, int64_t bytes, void *owner)
+{
+    if (iolens_active())
+        RECORDER(keep(memory, bytes, owner));
 }
 
 /* A child of fork has its parent's blocks, but not its records. */
@@ -252,6 +280,8 @@ static bool validate(const void *memory, const struct area *area)
     return is_measured_time(state->high_time);
 }
 
+static double latest(const void *state) { return ((const struct heap_state *)state)->high_time; }
+
 static int64_t most_rows(void)
 {
     const struct heap_state *state = table_state_known(TABLE_heap);
@@ -266,6 +296,7 @@ const struct process_table table_heap = {
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct heap_state),
     .recording.validate = validate,
+    .recording.latest = latest,
     .recording.reset = reset,
     .merging.on_demand = true,
     .merging.state_of = TABLE_heap,

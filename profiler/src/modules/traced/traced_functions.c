@@ -10,6 +10,7 @@
 #include "../../runtime/region.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
+#include "../../spool/spool.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
@@ -133,10 +134,30 @@ static void add_traced(uint32_t function, double seconds, int64_t bytes, double 
         grow(&calls->bytes, bytes);
 }
 
+static _Atomic double iolens_traced_beat; /* Time of the next sign of life. */
+
+/* Traced calls may be all that a process does before it is killed. */
+static void give_sign_of_life(double now)
+{
+    if (now < atomic_load_explicit(&iolens_traced_beat, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&iolens_traced_beat, now + SECONDS_BETWEEN_BEATS, memory_order_relaxed);
+    spool_beat();
+}
+
+/* The clock of a child of fork begins at 0. */
+static void reset(void) { iolens_traced_beat = 0; }
+
+static void record(uint32_t function, double t0, double t1, int64_t bytes, double spent)
+{
+    add_traced(function, t1 - t0, bytes, spent);
+    give_sign_of_life(t1);
+}
+
 IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_t bytes, double spent)
 {
     if (iolens_active() && !iolens_paused())
-        RECORDER(add_traced(function, t1 - t0, bytes, spent));
+        RECORDER(record(function, t0, t1, bytes, spent));
 }
 
 /* Timing a short function that is called often mostly measures the timing itself. TAU throttles such
@@ -340,6 +361,7 @@ const struct process_table table_traced = {
     .recording.validate = validate,
     .recording.start = start,
     .recording.end = end,
+    .recording.reset = reset,
     .recording.matters_if_used = true,
     .merging.collect = collect,
     .merging.weighed_by = {"time"},
