@@ -89,7 +89,7 @@ struct ost_session {
 
 struct ost_client {
     double link_free_at;
-    double cache_free_at; /* Time at which the node has copied what its ranks wrote and read. */
+    double cache_free_at; /* Time at which the node is done with copying what its ranks wrote and read. */
     struct {
         uint64_t file;
         double free_at;

@@ -92,7 +92,7 @@ def shared(machine: Settings, ranks: int, pieces: int, stripes: int, size: int =
 
 
 def private(machine: Settings, ranks: int, pieces: int, stripes: int = 1, stripe: int = MIB) -> float:
-    """Returns bytes a second of a file for each rank, with pieces of 1 MiB."""
+    """Returns the bytes a second of all ranks together, each of which writes a file of its own in pieces of 1 MiB."""
     writes = (f"w,{rank},{rank},{piece * MIB},{MIB}" for rank in range(ranks) for piece in range(pieces))
     flushes = (f"f,{rank},{rank}" for rank in range(ranks))
     return ranks * pieces * MIB / seconds(machine, [(stripes, stripe)] * ranks, iter([*writes, *flushes]))

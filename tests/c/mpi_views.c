@@ -1,5 +1,5 @@
 /* Sets one view after another and prints for each where in the file its bytes lie, as MPI itself reports it:
- *   NUMBER BYTES OFFSET OFFSET …        of the bytes 0, 1, … of the view's data
+ *   NUMBER BYTES OFFSET OFFSET …        the offsets of bytes 0, 1, … of the view's data
  * The last view is of a kind that the profiler does not decode: NUMBER unknown. */
 #include <mpi.h>
 #include <stdio.h>

@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &twin);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
-    /* Rank 0 first uses the two duplicates in another order than the other ranks. */
+    /* The order in which rank 0 first uses the two duplicates differs from that of the other ranks. */
     MPI_Request requests[2];
     if (rank == 0) {
         MPI_Isend(big, 1, MPI_CHAR, 1, 8, other, &requests[0]);

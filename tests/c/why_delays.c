@@ -1,5 +1,5 @@
-/* Four ranks in which one delays others by a planted write: `why_delays PATTERN`. The same patterns, beside
- * those of one-sided communication, are in why_delays.F90 and why_delays.py. */
+/* Four ranks in which one delays others by a planted write: `why_delays PATTERN`. why_delays.F90 and
+ * tests/bench/why_delays.py have the same patterns, except those of one-sided communication. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ def without_appending(line: str) -> str:
 
 
 def passes_on(line: str) -> bool:
-    """Returns True if the call makes a rank's own file one that any rank may use, or the other way round."""
+    """Returns True if the call (rename or link) turns a file of one rank into one that any rank may use, or back."""
     words = line.split()
     names = [word for word in words if word.startswith("@")]
     return words[0].startswith(("rename", "link")) and len({shared(name) for name in names}) == 2

@@ -193,7 +193,7 @@ def test_without_answers_nobody_can_tell_and_the_reason_is_named(tmp_path: Path)
     found = compared(swept(tmp_path, dict.fromkeys(SECONDS)))
     assert found.points["left_out"].tolist() == ["", "", ""]
     assert words.answer_sentences(found) == [
-        "Answer: n/a: the program prints no answer; its own verification: successful."
+        "Answer: n/a: the program prints no answer to compare; its own verification: successful."
     ]
 
 
@@ -202,7 +202,7 @@ def test_a_baseline_without_answer_is_named(tmp_path: Path) -> None:
     said = dict(zip(found.runs["flags"], found.runs["answer.said"], strict=True))
     assert said["-O2"] == "n/a: no run of the baseline printed an answer"
     assert words.answer_sentences(found) == [
-        "Answer: n/a: the program prints no answer; its own verification: successful (3 runs); "
+        "Answer: n/a: the program prints no answer to compare; its own verification: successful (3 runs); "
         "no run of the baseline printed an answer (6 runs)."
     ]
 

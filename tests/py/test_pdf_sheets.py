@@ -28,7 +28,7 @@ LOGS = [
 ]
 LEAST = 1 / 3
 HEADER, FOOTER = 0.085, 0.93
-"""Parts of a sheet's height that belong to the header and to the footer."""
+"""Heights in a sheet, as shares from its top: where the header ends, and where the footer begins."""
 
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, ("pdftoppm", "pdftotext", "pdfinfo"))), reason="poppler-utils is not installed"

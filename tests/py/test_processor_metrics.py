@@ -459,7 +459,7 @@ def test_the_recipe(made: Job) -> None:
     assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7.0 s")
     assert said["2. find the hot spots"].startswith("solve 61.1 %, MPI_Allreduce 16.7 %")
     assert "among calls, MPI_Allreduce is the most uneven: imbalance" in said["1. balance the load"]
-    assert "50 % of the bytes between nodes" in said["3. communicate less, and earlier"]
+    assert "50 % of the bytes between nodes" in said["3. communicate less, and start it earlier"]
     assert "solve.c, line 31: 50.0 %" in said["4. compute faster"]
     only = steps.next_steps(job(mpi_calls=tables()["mpi_calls"], process=tables()["process"])).frame()
     assert "n/a: not sampled" in dict(rows_of(only, "step", "evidence"))["2. find the hot spots"]
@@ -505,7 +505,7 @@ def test_what_starts_mpi_is_no_communication_to_reduce() -> None:
     calls = tables()["mpi_calls"]
     calls.loc[calls["function"] == "MPI_Init", "time"] = 5.0
     said = dict(rows_of(steps.next_steps(job(mpi_calls=calls)).frame(), "step", "evidence"))
-    assert "most in MPI_Allreduce (10 calls a rank)" in said["3. communicate less, and earlier"]
+    assert "most in MPI_Allreduce (10 calls a rank)" in said["3. communicate less, and start it earlier"]
 
 
 def test_what_was_not_measured_is_on_no_page(tmp_path: Path) -> None:

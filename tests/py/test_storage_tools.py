@@ -288,7 +288,9 @@ def test_cephfs_a_file_names_the_target_of_each_object(
 
 
 def several_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes a `ceph` that answers as a CephFS does with four daemons, one of them down, and the data pool `data`."""
+    """Makes a `ceph` that answers as a CephFS does with five daemons; four hold the data pool `data`, one of these is
+    down.
+    """
     node = {"kb": 1048576, "kb_used": 29, "kb_avail": 1048547}
     nodes = [{"id": i, "name": f"osd.{i}", "status": "up" if i else "down", **node} for i in range(5)]
     answers = {

@@ -66,4 +66,4 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if os.geteuid() != 0 or shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
         pytest.skip("mounting a small file system needs root")
     yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)  # A last process may still be ending there.
+    subprocess.run(["umount", "--lazy", str(place)], check=True)  # The test's last process may still use it.

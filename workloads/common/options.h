@@ -28,7 +28,7 @@ typedef enum {
 typedef struct Option {
     const char *name;
     OptionKind kind;
-    size_t offset; /* Offset of the target in the configuration. */
+    size_t offset; /* Offset (offsetof) of the member of the configuration that it sets. */
     const char *argument;
     const char *help;
     char letter;      /* Letter of the short form, or 0. */

@@ -17,7 +17,7 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* Without memory all communicators of the ranks share a number. */
+/* Without memory, all communicators with the same ranks get the same number. */
 static uint32_t count(uint64_t hash)
 {
     struct group *group = groups;

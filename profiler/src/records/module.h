@@ -37,8 +37,8 @@ struct module {
     void (*start)(void);
     void (*reset)(void); /* Drops all pointers to records, which no longer exist; may be NULL. */
     void (*init)(void *state, struct file *file, int fd); /* Fills a zeroed state; may be NULL. */
-    /* Returns true if the pointers and times of a state from a spool can be this module's; NULL if the
-     * state has none. */
+    /* Returns true if the pointers and times of a state from a spool are plausible for this module; NULL if
+     * its states have none. */
     bool (*validate)(const void *state, const struct area *area);
     /* Called when the process ends its recording, for work that only the process itself can do; may be
      * NULL. */
@@ -49,8 +49,8 @@ struct module {
      * Skipped if `speaks` is false on all ranks; may be NULL. */
     bool (*speaks)(void);
     void (*agree)(const struct iolens_transport *transport);
-    /* Converts times that the shape does not name to the job's clock, once, after all `flush`; may be
-     * NULL. */
+    /* Converts those times of the state that the shape does not name to the job's clock, once, after all
+     * `flush`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
     /* Returns true if a pseudo file is worth a log even if the process used no real file; NULL if it never
      * is. */

@@ -172,8 +172,8 @@ static void load_process(const struct spool_header *header)
     arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, NULL);
 }
 
-/* All doubles of an unfinished record are times. Returns the latest one, or -1 if one of them cannot be a
- * time. */
+/* All doubles of an unfinished record are times or durations. Returns the latest end, or -1 if one of them
+ * cannot be a time. */
 static double last_event(const struct record_shape *shape, void *state)
 {
     const double *seconds = shape_doubles(shape, state);

@@ -16,9 +16,8 @@
 #include "hub.h"
 #include "reason.h"
 
-/* A rank of the job, with the facts of its spool's header by which the ranks are put together. Whole headers
- * would make every process of a large job slow to start. `path` is NULL if the rank stands in for a missing
- * rank 0. */
+/* A rank of the job, with what is needed of its spool's header to put the ranks together; whole headers would
+ * make every process of a large job slow to start. `path` is NULL for a rank 0 whose spool is missing. */
 struct part {
     const char *path;
     struct spool_job job;

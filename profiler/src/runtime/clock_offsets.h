@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CLOCK_CHILDREN = 24 }; /* Largest number of children in the tree, enough for 2^24 clocks. */
+enum { CLOCK_CHILDREN = 24 }; /* Largest number of children of a clock, enough for 2^24 clocks. */
 
 struct clock_offset {
     int64_t ns, uncertainty_ns; /* The offset lies within ns +- uncertainty_ns. */

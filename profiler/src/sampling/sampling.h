@@ -19,7 +19,7 @@ void sampling_when_started(void (*hold)(void));
 void sampling_before_fork(void);
 void sampling_after_fork(void);
 
-/* Called in the child when it is ready to record, because it has no timers yet. */
+/* Called in the child of a fork when it is ready to record: timers are not inherited. */
 void sampling_start_child(void);
 
 /* Ends sampling: no thread is interrupted from now on. */

@@ -97,7 +97,7 @@ struct table_remarks {
     size_t left_out_at;
     /* Functions that return a sentence, or NULL if there is none. Either may be NULL. */
     const char *(*left_out)(void); /* Names the rows that `collect` left out on all ranks together. */
-    const char *(*remark)(void);   /* Describes actions of the program. */
+    const char *(*remark)(void);   /* Says what else is missing and why, or what the program did wrong. */
 };
 
 struct process_table {

@@ -70,8 +70,8 @@ _KINDS: Mapping[str, ClaimForm] = {
     "holds_up": ClaimForm(other="in"),
     "logs": ClaimForm(other="in"),
 }
-"""The key that begins a claim. Two bandwidths within the margin of `more` and `same` are taken as the same: nobody
-changes a job script for less than a tenth.
+"""The forms of claims, by the key that begins a claim. For `more` and `same`, bandwidths that differ by less than the
+margin count as equal: nobody changes a job script for less than a tenth.
 """
 
 _TEXTS = ("says", "slides", "because", "otherwise")

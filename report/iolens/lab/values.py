@@ -295,7 +295,7 @@ LISTED = ("compiler", "flags")
 
 
 def own_levels_schema() -> Schema:
-    """Returns the schema of `own_levels`."""
+    """Returns the JSON schema of the levels of an experiment's own factor, which `own_levels` reads."""
     changes = {name: change.schema() for name, change in CHANGES.items()}
     level = {"type": ["object", "null"], "properties": changes, "additionalProperties": False}
     return {"type": "object", "additionalProperties": level, "minProperties": 1}

@@ -223,7 +223,8 @@ static const struct column COLUMNS[] = {
         "it was asked; -2: it crashed; -3: no answer within 2 s; -4: no process to ask in; -5: it keeps no "
         "statistics; -6: its numbers contradict each other, as those of another version may"),
     COLUMN(bytes_read, "<i8", "B", "bytes from storage to the GPU"),
-    COLUMN(reads, "<i8", "calls", "transfers from storage to the GPU"),
+    COLUMN(reads, "<i8", "calls",
+           "transfers from storage to the GPU, directly or through memory of the processor"),
     COLUMN(posix_reads, "<i8", "calls", "those through memory of the processor and POSIX calls"),
     COLUMN(unaligned_reads, "<i8", "calls", "those that were not aligned"),
     COLUMN(failed_reads, "<i8", "calls", "those that failed"),

@@ -7,7 +7,8 @@
 
 #include "../../system/usage.h"
 
-/* State of the search. Times are seconds since this process started recording; 0: never. */
+/* State of the search for time between two calls in which the thread could not compute. Times are seconds
+ * since this process started recording; 0: never. */
 struct gaps {
     double read; /* Time of the latest reading of the two values below. */
     struct usage usage;

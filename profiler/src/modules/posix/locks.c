@@ -86,7 +86,7 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
-    COLUMN(locks, "<i8", "calls", "calls that took a lock"),
+    COLUMN(locks, "<i8", "calls", "calls that got a lock"),
     COLUMN(exclusive, "<i8", "calls", "of those, calls that took it for writing"),
     COLUMN(refused, "<i8", "calls", "calls that found the lock taken and did not wait for it"),
     COLUMN(waits, "<i8", "calls", "calls that took longer than 1 ms, to take or to release a lock"),

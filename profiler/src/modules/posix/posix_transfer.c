@@ -107,8 +107,8 @@ int64_t posix_begin_at_end(int fd, int64_t bytes)
     return file_info_fd(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
 }
 
-/* Records a transfer on an open file whose position only the kernel knows. On Linux a positional write to a
- * file in append mode appends as well. */
+/* Returns the offset at which a transfer began, on an open file whose position only the kernel knows. On
+ * Linux a positional write to a file in append mode appends as well. */
 static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
                            int64_t bytes)
 {

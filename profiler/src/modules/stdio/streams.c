@@ -126,8 +126,8 @@ void streams_forget_states(void)
 }
 
 /* For a wide stream, __fpending counts characters. Their bytes lie between the position of the descriptor and
- * that of the stream. The position of the stream is read without waiting for its lock, because another thread
- * may be in a call with the stream. */
+ * that of the stream. If another thread is in a call with the stream, its lock is not waited for, and each
+ * character counts as a byte. */
 static int64_t wide_held(FILE *handle, int64_t letters)
 {
     if (letters == 0 || ftrylockfile(handle) != 0)

@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="LOG",
-        help="a log of iolens or Darshan (3.0 or later), or a store of `iolens ingest`, known by its name",
+        help="a log of iolens or Darshan (3.0 or later), or the folder of a store of `iolens ingest`; "
+        "programs ask for it by its file name",
     )
 
 

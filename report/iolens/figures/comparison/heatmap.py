@@ -20,7 +20,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe, level_text, name_text, sorted_levels
 
 _COLUMNS = 12
-"""Maximum number of columns of numbers across a page, over all panels side by side, that can be read."""
+"""Maximum number of columns of a page, in all panels together, whose numbers can still be read."""
 _PLOT_WIDTH = 5.0
 """Inches that are left for the cells beside the names of the rows and the scale."""
 _ROW_NAME = 26

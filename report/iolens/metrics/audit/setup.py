@@ -19,8 +19,8 @@ _ENOUGH = 3
 """Number of repetitions from which on an interval is useful."""
 
 HELD = 0.01
-"""Maximum share of the data that a node may hold in memory before it reads the data back; up to it, reads count as
-reads from storage.
+"""Largest share of the data that may still be in the page cache when a node reads the data back; up to it, reads count
+as reads from storage.
 """
 
 _DAY = 86400.0

@@ -155,7 +155,7 @@ def _hot_step(job: Job) -> Step:
 
 def communication_step(job: Job) -> Step:
     """Returns step 3: time in MPI, the function that took most, message sizes, messages between nodes."""
-    name = "3. communicate less, and earlier"
+    name = "3. communicate less, and start it earlier"
     if job.nprocs < 2 and "mpi_calls" not in job.private:
         return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
     shares, calls = _parts_of(job), mpi_calls(job)

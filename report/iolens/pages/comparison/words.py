@@ -130,8 +130,8 @@ def _rivals(comparison: Comparison) -> str:
 
 
 def _smallest_rival(comparison: Comparison) -> str:
-    """Returns which of the tied settings uses the fewest stripes, then aggregators, then the smallest buffer, if the
-    other settings are those of the best; empty if the best itself does.
+    """Returns the cheapest setting that is tied with the best one and differs from it in nothing else: the one with the
+    fewest stripes, then aggregators, then the smallest buffer. Empty if that is the best one itself.
     """
     points, best = comparison.points, comparison.points.loc[comparison.best]
     costs = [name for name in COSTLY if name in comparison.settings]

@@ -16,8 +16,8 @@ _MUCH_FASTER = 4.0
 
 
 def cold_caches(subjects: Subjects) -> str:
-    """Returns a note on the file whose reads differ most in time, among those that nobody wrote; empty if none differs
-    enough.
+    """Returns a note on the file whose reads took most times as long in one subject as in the other, among the files
+    that nobody wrote: it may have been in a cache. Empty if no file differs enough.
     """
     found, first = aligned_files(subjects), subjects.letters[0]
     worst = (_MUCH_FASTER, "")

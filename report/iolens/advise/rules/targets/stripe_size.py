@@ -63,7 +63,7 @@ def _too_small(job: Job, files: Records) -> Seen:
     files = files.where(files["size"] > (count - 1) * unit)
     spent = slowest_seconds(job, "POSIX", files["id"], ("READ", "WRITE"))
     evidence = (
-        f"{say.files(job, files['id'][:1])}: transfers of {say.size(each)} on average cross stripes of "
+        f"{say.files(job, files['id'][:1])}: transfers with a mean size of {say.size(each)} cross stripes of "
         f"{say.size(first['stripe_size'])}, {say.count(each / first['stripe_size'])} pieces each"
         f"{say.and_others(len(files) - 1)}; they took {say.seconds(spent)} on the slowest rank."
     )

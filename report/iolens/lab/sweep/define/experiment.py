@@ -63,7 +63,7 @@ class Keep:
     output: str = ALWAYS
 
     def stays(self, part: str, status: str) -> bool:
-        """Returns True if a part of a run with this status is kept."""
+        """Returns True if this part (data, logs or output) of a run with this status is kept."""
         when = getattr(self, part)
         return when == ALWAYS or (when == _FAILED and status != "ok")
 

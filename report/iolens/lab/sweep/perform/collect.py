@@ -167,7 +167,7 @@ def complaint(path: Path) -> str:
     if first is None:
         return "no message"
     said = own[first]
-    if first and not own[first - 1].strip("- "):  # Follows a line of dashes.
+    if first and not own[first - 1].strip("- "):  # The message stands between lines of dashes.
         for line in own[first + 1 :]:
             if (line and not line.strip("- ")) or (not line and said.endswith((".", "!", "?"))):
                 break

@@ -60,7 +60,7 @@ def against(row: Row, base: Row | None) -> Row:
     if not row["answer"] and row["status"] == "failed":
         return {"answer.difference": None, "answer.same": None, "answer.said": "n/a: the run failed"}
     if not row["answer"]:
-        said = f"n/a: the program prints no answer; its own verification: {row['verification'] or 'n/a'}"
+        said = f"n/a: the program prints no answer to compare; its own verification: {row['verification'] or 'n/a'}"
         return {"answer.difference": None, "answer.same": None, "answer.said": said}
     if base is None:
         said = "n/a: no run of the baseline printed an answer"

@@ -70,8 +70,7 @@ def _leading(subjects: Subjects) -> pd.DataFrame:
 
 
 def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields the ratios of the leading numbers."""
-
+    """Yields the figure with the ratios of the most important numbers."""
     from iolens.figures.comparison.effects import ratio_rows
 
     first, *others = subjects.letters
