@@ -40,8 +40,9 @@ class OtherEnd:
             except OSError:
                 return
             self.accepted += 1
-            self._visits.append(threading.Thread(target=self._serve, args=(link,)))
-            self._visits[-1].start()
+            visit = threading.Thread(target=self._serve, args=(link,))
+            visit.start()
+            self._visits.append(visit)
 
     def _serve(self, link: socket.socket) -> None:
         with closing(link):

@@ -142,7 +142,10 @@ def test_functions_of_groups_have_counters_too(ran: list[Found]) -> None:
         assert (row["per_call"] >= 0) == (row["unavailable"] == "")
 
 
-def test_the_tables_show_them(ran: list[Found], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tables_show_them(
+    ran: list[Found], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
     log = str(ran[0].log)
     assert main(["table", "traced", log, "--filter", "function=touches"]) == 0
     assert re.search(r"\n +functions \| touches .*\| +50(\.0)? \|", capsys.readouterr().out)

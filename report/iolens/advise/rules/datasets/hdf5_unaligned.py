@@ -8,7 +8,8 @@ import numpy as np
 
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.rules.targets import unaligned_own, unaligned_shared
+from iolens.advise.rules.targets.unaligned_own import unaligned_own_files
+from iolens.advise.rules.targets.unaligned_shared import unaligned_shared_files
 from iolens.advise.unaligned import seen
 from iolens.log import Job
 
@@ -29,8 +30,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     found = [
         each
-        for rule in (unaligned_shared, unaligned_own)
-        if (each := rule.unaligned(job, limits, of_hdf5=True)) is not None
+        for files in (unaligned_shared_files, unaligned_own_files)
+        if (each := files(job, limits, of_hdf5=True)) is not None
     ]
     if not found:
         return None

@@ -31,10 +31,10 @@ Let each rank's part begin on a multiple of {unit}:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns files of several writers, without collective calls, whose large transfers mostly begin inside a block."""
-    return seen(job, unaligned(job, limits, of_hdf5=False), REMEDY, "writes")
+    return seen(job, unaligned_shared_files(job, limits, of_hdf5=False), REMEDY, "writes")
 
 
-def unaligned(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
+def unaligned_shared_files(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | None:
     """Returns the files of several independent writers whose large transfers mostly begin inside a block; None if there
     is none.
     """
