@@ -55,8 +55,11 @@ eval "$(.venv/bin/python tests/mpi_environment.py)"
 
 echo "sanitize: MPI statistics, sampling, regions, counters"
 processor_half asan "$(library asan):$(library ubsan)" "$asan" IOLENS_SAMPLE=500
+# Three tests cannot be judged here: the debugger does not end with the sanitizer's library in itself, makecontext is not
+# supported by the sanitizer, and a cancelled thread still has the marks of its frames when our code at its end runs.
 CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$(library asan):$(library ubsan)" \
-    .venv/bin/python -m pytest -q tests/py/test_profiler_{regions,io_sites,counters_hw,sampling}.py
+    .venv/bin/python -m pytest -q tests/py/test_profiler_{regions,io_sites,counters_hw,sampling}.py \
+    -k "not debugger and not contexts and not moves_as_a_whole"
 build_for_threads
 # ThreadSanitizer cannot judge accesses in Open MPI, which is not instrumented.
 processor_half tsan "$(library tsan)" "$tsan" \
@@ -64,11 +67,12 @@ processor_half tsan "$(library tsan)" "$tsan" \
 [ "$what" = all ] || exit 0
 
 echo "sanitize: the profiler's tests"
+# One test counts system calls, of which the sanitizer makes some itself.
 CFLAGS=$flags LDFLAGS=$flags IOLENS_TEST_BUILD=build/asan IOLENS_TEST_PRELOAD="$(library asan):$(library ubsan)" \
     .venv/bin/python -m pytest -q \
     tests/py/test_profiler_{counters,dxt,extra,heatmap,lustre,paths,stripes,filter,spool,processes}.py \
     tests/py/test_profiler_{async,rings,mapped,locks,failed_calls,network,connections,hostile_http,gpu}.py \
-    tests/py/test_fuzz_recover.py
+    tests/py/test_fuzz_recover.py -k "not few_system_calls"
 
 echo "sanitize: HDF5 settings"
 if grep -qs HAVE_HDF5 build/obj/workloads/libraries.mk; then

@@ -149,12 +149,14 @@ def test_a_process_killed_amid_requests_leaves_those_that_were_seen(milliseconds
         command = [harness.BUILD / "bin/iolens-recover", "merge", str(spool)]
         merged = subprocess.run(command, check=False, capture_output=True, text=True)
         assert merged.returncode == 0 or "before it began to record" in merged.stderr
-    for log in harness.logs(tmp_path):
+    # A process that is killed while it writes its log leaves a file with another ending beside the logs.
+    for log in (tmp_path / "logs").glob("*.darshan"):
         job = read_log(log)
         found = counts(job)
         if found:
             assert 0 <= found.get("completions", 0) <= found.get("requests", 0)
-            recorded_bytes = sum(numbers[1] + numbers[3] for numbers in records(job).values())
+            of_files = records(job).values() if "POSIX" in job.records else ()
+            recorded_bytes = sum(numbers[1] + numbers[3] for numbers in of_files)
             assert 0 <= found.get("bytes", 0) - recorded_bytes <= 4096, "one request may be counted and not recorded"
 
 
