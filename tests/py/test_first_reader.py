@@ -28,6 +28,7 @@ from iolens.pages.exhibits.overview import GAUGES
 from iolens.pages.exhibits.subjects.tables import FINDINGS
 from iolens.pages.exhibits.sweep.comparison import POINTS
 from iolens.pages.job import advice as job_advice
+from iolens.pages.job.advice_lists import advice_text
 from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import verdicts
 from iolens.pages.subjects import words as subject_words
@@ -100,6 +101,12 @@ def test_no_action_is_proposed_for_the_reason_that_holds() -> None:
     }
     for name, why in logs.items():
         assert first_action(read_log(DATA / f"darshan/{name}.darshan")) == f"No action is proposed: {why}."
+
+
+def test_the_terminal_says_why_no_action_is_proposed() -> None:
+    made = read_log(DATA / "darshan/partial_data_stdio.darshan")
+    said = " ".join(advice_text(made, diagnosis(made)).split())
+    assert said.count(first_action(made)) == 1
 
 
 def test_the_number_of_targets_is_called_effective() -> None:

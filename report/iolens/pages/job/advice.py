@@ -44,7 +44,7 @@ def first_action(job: Job) -> list[Block]:
     found = diagnosis(job)
     worth = found.worth
     if not worth:
-        return [Text(f"No action is proposed: {_no_action(found)}.")]
+        return [Text(no_action_sentence(found))]
     first, *others = worth
     more = f"{say.count(len(others), 'more change')} can be worth the work: see Advice." if others else ""
     if not _fits_first_page(first):
@@ -52,13 +52,14 @@ def first_action(job: Job) -> list[Block]:
     return [Text("What to do", "heading"), *_paragraphs(first, lines=_LINES), *([Text(more, "small")] if more else [])]
 
 
-def _no_action(found: Diagnosis) -> str:
-    """Returns the reason why no change is proposed."""
+def no_action_sentence(found: Diagnosis) -> str:
+    """Returns the sentence that says why no change is proposed."""
+    why = "no finding promises enough time to be worth a change" if found.confidence else "there is nothing to judge"
     if found.verdict.sentence.startswith(TOO_SHORT):
-        return "the run is too short to judge"
-    if found.verdict.kind == "cores":
-        return "iolens run --trace mpi records which ranks share processors"
-    return "no finding promises enough time to be worth a change" if found.confidence else "there is nothing to judge"
+        why = "the run is too short to judge"
+    elif found.verdict.kind == "cores":
+        why = "iolens run --trace mpi records which ranks share processors"
+    return f"No action is proposed: {why}."
 
 
 def _fits_first_page(one: Finding) -> bool:

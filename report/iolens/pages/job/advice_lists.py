@@ -13,7 +13,7 @@ from iolens.advise import Diagnosis, Finding, say
 from iolens.errors import IolensError
 from iolens.log import Job
 from iolens.missing import is_nan
-from iolens.pages.job.advice import confident_verdict
+from iolens.pages.job.advice import confident_verdict, no_action_sentence
 
 _WIDTH = 80
 _BOLD = "1"
@@ -33,6 +33,8 @@ def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]
     head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.run_time(job)}"
     lines = [(head, ""), *((line, _BOLD) for line in wrapped(confident_verdict(found), width))]
     lines += _plain(wrapped(found.verdict.evidence, width, "  "))
+    if not found.worth and found.verdict.kind != "nothing":
+        lines += _plain(wrapped(no_action_sentence(found), width))
     for number, one in enumerate(found.worth, 1):
         lines += [("", ""), *_finding_lines(number, one, width)]
     for title, others in (("Seen, and not worth it:", found.minor), ("About this log:", found.notes)):
