@@ -26,7 +26,7 @@ static const struct keyed_shape SHAPE = {
 static struct {
     atomic_flag looking;
     bool asked, several; /* The machine was asked if it has several nodes with memory, and answered so. */
-    double next;         /* Time of the next look. */
+    _Atomic double next; /* Time of the next look. */
     int64_t bytes[MEMORY_NODES];
 } iolens_memory_nodes;
 
