@@ -13,7 +13,7 @@ from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-from iolens.pages.exhibits.kin import KIN, MEMBERS
+from iolens.pages.exhibits.families import FAMILY_NOTE, FAMILY_SIZE
 
 
 @once_per_job
@@ -76,7 +76,7 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     ranks=_ranks_of,
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("ranks", "processes", words.count),
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
@@ -84,7 +84,8 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
         Column("all ranks, s", "seconds_sum", words.seconds),
         Column("stripes", ("stripe_count", "stripe_size"), _stripes, optional=True),
     ],
-    note=f"The 15 with most time of their slowest rank and the 15 with most bytes, those with most time first. {KIN}",
+    note="The 15 with most time of their slowest rank and the 15 with most bytes, those with most time first. "
+    + FAMILY_NOTE,
 )
 
 SHARED_FILES: Exhibit[Job] = Exhibit(
@@ -95,7 +96,7 @@ SHARED_FILES: Exhibit[Job] = Exhibit(
     listed=lambda job: shared.variance(job, EVERY),
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("layer", "module"),
         Column("ranks", "processes"),
         Column("fastest rank", "fastest_rank"),
@@ -128,7 +129,7 @@ FILE_LOCKS: Exhibit[Job] = Exhibit(
     listed=locks.file_locks,
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("ranks", "ranks", words.count),
         Column("locks", "locks", words.count),
         Column("for writing", "exclusive", words.count),
@@ -149,7 +150,7 @@ MAPPED_FILES: Exhibit[Job] = Exhibit(
     listed=mapped.mapped_files,
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("ranks", "ranks", words.count),
         Column("mappings", "mappings", words.count),
         Column("mapped", "bytes", words.size),

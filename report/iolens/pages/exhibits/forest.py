@@ -13,7 +13,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-from iolens.pages.exhibits.kin import KIN, MEMBERS
+from iolens.pages.exhibits.families import FAMILY_NOTE, FAMILY_SIZE
 from iolens.pages.exhibits.processor import drilled
 
 _MOST_GROUPS, _MOST_FILES, _MOST_ROWS = 60, 25, 20
@@ -155,7 +155,7 @@ FILES: Exhibit[Forest] = Exhibit(
     listed=files.file_families,
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("role", "role"),
         Column("written by", ("producers", "both"), lambda n, both: words.count(n + both)),
         Column("read by", ("consumers", "both"), lambda n, both: words.count(n + both)),
@@ -165,7 +165,7 @@ FILES: Exhibit[Forest] = Exhibit(
         Column("times read", "passes", words.ratio),
         Column("s", "seconds", words.seconds),
     ],
-    note=f"Written and read by: processes. Times read: bytes read over size. {KIN}",
+    note=f"Written and read by: processes. Times read: bytes read over size. {FAMILY_NOTE}",
 )
 
 

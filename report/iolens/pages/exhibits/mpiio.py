@@ -6,7 +6,7 @@ from iolens.log import Job
 from iolens.metrics.job.interfaces import extra, hdf5, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-from iolens.pages.exhibits.kin import MEMBERS
+from iolens.pages.exhibits.families import FAMILY_SIZE
 
 
 def no_hints(job: Job) -> str:
@@ -26,7 +26,7 @@ HINTS: Exhibit[Job] = Exhibit(
     listed=mpiio.hints,
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("hint", "key"),
         Column("requested", "requested", lambda value: value or "not given"),
         Column("from outside", "given", optional=True),
@@ -45,7 +45,7 @@ HDF5_SETTINGS: Exhibit[Job] = Exhibit(
     listed=hdf5.hdf5_settings,
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("setting", "key"),
         Column("requested", "requested", lambda value: value or "n/a"),
         Column("from outside", "given"),
@@ -81,7 +81,7 @@ AGGREGATORS: Exhibit[Job] = Exhibit(
     listed=lambda job: mpiio.aggregators(job, EVERY),
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("writers", ("writers", "others"), mpiio.writer_count),
         Column("their ranks", "writers", mpiio.listed_ranks),
         Column("written", "bytes", words.size),
@@ -102,7 +102,7 @@ COLLECTIVES: Exhibit[Job] = Exhibit(
     listed=mpiio.collective_time,
     columns=[
         Column("file", "path"),
-        MEMBERS,
+        FAMILY_SIZE,
         Column("who", "who"),
         Column("ranks", "ranks", words.count),
         Column("calls", "calls", words.ratio),

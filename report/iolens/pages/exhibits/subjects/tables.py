@@ -22,7 +22,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.kin import MEMBERS
+from iolens.pages.exhibits.families import FAMILY_SIZE
 from iolens.pages.subjects.words import change, ratio_words, run_count, value_text
 
 _MOST_FILES = 15
@@ -122,7 +122,7 @@ def _changed_files(subjects: Subjects) -> pd.DataFrame:
 
 def _files_columns(subjects: Subjects) -> list[Column]:
     """Returns columns: the path; for each subject bytes read and written, and seconds; the change."""
-    columns = [Column("file", "file"), MEMBERS]
+    columns = [Column("file", "file"), FAMILY_SIZE]
     for letter in subjects.letters:
         columns.append(Column(f"{letter}: read, written", (f"bytes_read {letter}", f"bytes_written {letter}"), _moved))
     for letter in subjects.letters:

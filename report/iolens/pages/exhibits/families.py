@@ -12,7 +12,9 @@ def _several(number: float) -> str:
     return words.count(number) if number > 1 else ""
 
 
-MEMBERS = Column("files", "files", _several, optional=True)
+FAMILY_SIZE = Column("files", "files", _several, optional=True)
 """The number of files of a family."""
 
-KIN = f"Files whose names differ in numbers alone are one row from {FEWEST} files on: # stands for a digit, * for more."
+FAMILY_NOTE = (
+    f"Files whose names differ in numbers alone are one row from {FEWEST} files on: # stands for a digit, * for more."
+)
