@@ -127,12 +127,12 @@ def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[byte
 
 
 def _renumbered(number: int, names: Pseudonyms) -> int:
-    """Returns the command line and the mounts, one mount a line."""
+    """Returns the number under which the copy has a job or user of the log."""
     return names.number(b"number:%d" % number, 1 << 31)
 
 
 def _size_of(rows: list[bytes]) -> int:
-    """Returns the bytes of the mounts after the command."""
+    """Returns how many bytes these lines take behind the command."""
     return sum(len(row) + 1 for row in rows)
 
 
