@@ -111,8 +111,7 @@ def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
     unknown = [name for name in asked if name not in (*known, PE, EVERY_PE)]
     if unknown:
         raise UsageError(
-            f"there is there is no level {', '.join(unknown)}; this table has {', '.join((*known, PE))} (and "
-            f"{EVERY_PE})"
+            f"there is no level {', '.join(unknown)}; this table has {', '.join((*known, PE))} (and {EVERY_PE})"
         )
     twice = [name for name in dict.fromkeys(asked) if asked.count(name) > 1]
     if twice:
@@ -139,7 +138,5 @@ def kept(rows: Records, where: Sequence[Condition]) -> Records:
             rows = rows.where(one.holds(rows[one.name]))
         else:
             known = [name for name in rows.names if name != "rank"]
-            raise UsageError(
-                f"there is there is no column {one.name} to filter by; this table has pe, {', '.join(known)}"
-            )
+            raise UsageError(f"there is no column {one.name} to filter by; this table has pe, {', '.join(known)}")
     return rows
