@@ -47,7 +47,7 @@ def _wrapped(text: str) -> str:
 
 
 def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
-    """Returns the text of hints to paste; for each hint that another finding decided, its value and that finding."""
+    """Returns hints as text to paste, and a sentence for each hint whose value an earlier rule has already decided."""
     kept = [_wrapped(f"{key} stays {value}, as “{title}” asks for.") for key, value, title in rivals]
     return "\n\n".join([*([hints_text(hints)] if hints else []), *kept])
 

@@ -84,7 +84,7 @@ class Diagnosis:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """Returns the MPI-IO hints of all findings that are worth it, each key once."""
+        """Returns the lines with MPI-IO hints of all findings that are worth it, each line once."""
         return tuple(dict.fromkeys(line for one in self.worth for line in one.hints))
 
 

@@ -15,7 +15,7 @@ Limits = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Limit:
-    """A threshold: its default, its unit, and the statement about values on its other side."""
+    """A threshold of the rules: its name, its default, its unit, and its meaning in words."""
 
     key: str
     default: float
@@ -124,14 +124,14 @@ def from_file(path: Path) -> Limits:
 
 
 def _known(key: str) -> str:
-    """Returns the key, when there is such a threshold."""
+    """Returns the key unchanged; raises UsageError if no threshold has this name."""
     if key not in DEFAULTS:
         raise UsageError(f"there is no threshold {key!r}; there are {', '.join(DEFAULTS)}")
     return key
 
 
 def _number(key: str, value: object) -> float:
-    """Returns a threshold's value: a number that is not negative."""
+    """Returns a threshold's value as a number; raises UsageError if it is negative, infinite or no number."""
     try:
         found = float(str(value))
     except ValueError:

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def count(value: float, noun: str = "") -> str:
-    """Formats `1 rank`, `12,000 writes`."""
+    """Formats a count with its noun, such as `1 rank` or `12,000 writes`."""
     number = f"{round(value):,}"
     if not noun:
         return number
@@ -37,7 +37,7 @@ def count(value: float, noun: str = "") -> str:
 
 
 def percent(part: float) -> str:
-    """Returns a share of one: `2.0 %`, `34 %`."""
+    """Formats a share between 0 and 1 as per cent, such as `2.0 %` or `34 %`."""
     value = 100 * part
     return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
 
@@ -56,7 +56,7 @@ def run_time(job: Job) -> str:
 
 
 def rate(moved: float, spent: float) -> str:
-    """Returns bytes over seconds: `312 MiB/s`."""
+    """Formats bytes over seconds as a rate, such as `312 MiB/s`."""
     return f"{size(moved / spent)}/s" if spent > 0 else "an unknown rate"
 
 

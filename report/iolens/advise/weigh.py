@@ -127,7 +127,7 @@ def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
 
 
 def _derivation(one: _Weighed, job: Job) -> str:
-    """Returns a sentence on the derivation of the gain."""
+    """Returns a sentence that says how the bound on the gain was computed; empty for a note without a gain."""
     if one.gain is None and one.note:
         return ""
     bound = None if one.rule.beside_io else _replayed(job, one.seen)
@@ -145,7 +145,7 @@ def _severity(one: _Weighed, limits: Limits) -> str:
 
 
 def _gain_words(one: _Weighed, limits: Limits, job: Job) -> str:
-    """Returns the gain for people."""
+    """Returns the gain in words, such as "at most 12 % of the run", or the reason why none is given."""
     gain = one.gain
     if gain is None:
         return "a note on the numbers, not on the speed" if one.note else "this log gives no upper bound of the gain"

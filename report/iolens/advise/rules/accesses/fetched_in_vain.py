@@ -1,4 +1,4 @@
-"""Bytes fetched from object stores that were fetched before, or that the program did not use."""
+"""The rule about bytes fetched from object stores that were fetched before, or that the program did not use."""
 
 from __future__ import annotations
 

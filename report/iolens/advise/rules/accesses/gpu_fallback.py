@@ -1,4 +1,4 @@
-"""Transfers between storage and GPUs that went through the processor's memory."""
+"""The rule about transfers between storage and GPUs that went through the processor's memory."""
 
 from __future__ import annotations
 

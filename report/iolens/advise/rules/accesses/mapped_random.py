@@ -1,4 +1,4 @@
-"""Mapped files that a rank accesses at scattered places."""
+"""The rule about mapped files that a rank accesses at scattered places."""
 
 from __future__ import annotations
 

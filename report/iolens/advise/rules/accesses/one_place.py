@@ -1,4 +1,4 @@
-"""Tiny accesses at the same place of a file, again and again."""
+"""The rule about tiny accesses at the same place of a file, again and again."""
 
 from __future__ import annotations
 

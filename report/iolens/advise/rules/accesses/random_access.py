@@ -1,4 +1,4 @@
-"""Accesses that go back and forth in a file."""
+"""The rule about accesses that go back and forth in a file."""
 
 from __future__ import annotations
 

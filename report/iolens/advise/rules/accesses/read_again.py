@@ -20,7 +20,7 @@ Read once, and keep the data in memory or on the node:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of which each rank that used them read `again` times their size or more."""
+    """Looks for files of which each rank that used them read `again` times their size or more."""
     said, gain, spent = [], 0.0, 0.0
     pair = under_mpiio(job)
     for name in ("POSIX", "STDIO"):

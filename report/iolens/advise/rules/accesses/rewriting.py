@@ -20,7 +20,7 @@ Write each byte once, or less often:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files into which `again` times their size was written."""
+    """Looks for files into which `again` times their size was written."""
     table, pair = by_file(job, "POSIX"), under_mpiio(job)
     if table is None:
         return None

@@ -1,4 +1,4 @@
-"""Small writes by several ranks to one file, as when text is written."""
+"""The rule about small writes by several ranks to one file, as when text is written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from iolens.metrics.files.writers import writer_counts
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files that several ranks wrote, in small pieces, without MPI-IO."""
+    """Looks for files that several ranks wrote, in small pieces, without MPI-IO."""
     return small(
         job,
         limits,

@@ -1,4 +1,4 @@
-"""Many small reads."""
+"""The rule about many small reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Read blocks of 1 MiB and more, and take the pieces from memory:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files read in small pieces."""
+    """Looks for files read in small pieces."""
     return small(job, limits, "READ", lambda table: ~of_libraries(job, table), REMEDY)
 
 

@@ -1,4 +1,4 @@
-"""Many small writes to files of single ranks."""
+"""The rule about many small writes to files of single ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Collect data in memory, and write blocks of 1 MiB and more:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files that a single rank each wrote in small pieces."""
+    """Looks for files that a single rank each wrote in small pieces."""
     return small(job, limits, "WRITE", lambda table: table["ranks"] == 1, REMEDY)
 
 

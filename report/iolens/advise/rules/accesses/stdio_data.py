@@ -1,4 +1,4 @@
-"""Data written or read through stdio in small pieces."""
+"""The rule about data written or read through stdio in small pieces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Write binary data in blocks instead of numbers as text one by one:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files, not standard streams, with many small stdio calls."""
+    """Looks for files, not standard streams, with many small stdio calls."""
     table = by_file(job, "STDIO")
     if table is None:
         return None

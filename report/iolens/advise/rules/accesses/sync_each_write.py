@@ -1,4 +1,4 @@
-"""Data forced out after every few writes."""
+"""The rule about data that is flushed after every few writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collective operation whose transfer, rather than waiting for late ranks, takes much of the run."""
+"""The rule about a collective operation whose transfer, rather than waiting for late ranks, takes much of the run."""
 
 from __future__ import annotations
 

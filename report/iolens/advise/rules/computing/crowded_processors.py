@@ -1,4 +1,4 @@
-"""Ranks that run on the same processors."""
+"""The rule about ranks that run on the same processors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many messages that are just too large to be sent at once."""
+"""The rule about many messages that are just too large to be sent at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receives that are posted after their message has arrived."""
+"""The rule about receives that are posted after their message has arrived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Very many very small messages."""
+"""The rule about very many very small messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks that compute longer than the others, which wait for them."""
+"""The rule about ranks that compute longer than the others, which wait for them."""
 
 from __future__ import annotations
 

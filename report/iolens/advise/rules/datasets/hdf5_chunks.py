@@ -1,4 +1,4 @@
-"""Chunks of HDF5 datasets that are far larger than the accesses."""
+"""The rule about chunks of HDF5 datasets that are far larger than the accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fill values that HDF5 writes into datasets before the program's data."""
+"""The rule about fill values that HDF5 writes into datasets before the program's data."""
 
 from __future__ import annotations
 

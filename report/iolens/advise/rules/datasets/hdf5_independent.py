@@ -1,4 +1,4 @@
-"""Independent transfers of HDF5 datasets that several ranks share."""
+"""The rule about independent transfers of HDF5 datasets that several ranks share."""
 
 from __future__ import annotations
 

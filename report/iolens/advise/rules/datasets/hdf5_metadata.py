@@ -1,4 +1,4 @@
-"""Metadata of HDF5 that every rank reads or writes."""
+"""The rule about metadata of HDF5 that every rank reads or writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collective transfers of HDF5 that the library carried out independently."""
+"""The rule about collective transfers of HDF5 that the library carried out independently."""
 
 from __future__ import annotations
 

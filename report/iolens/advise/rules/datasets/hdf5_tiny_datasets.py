@@ -1,4 +1,4 @@
-"""Very many tiny HDF5 datasets."""
+"""The rule about very many tiny HDF5 datasets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects of HDF5 files that begin inside stripes or blocks."""
+"""The rule about objects of HDF5 files that begin inside stripes or blocks."""
 
 from __future__ import annotations
 

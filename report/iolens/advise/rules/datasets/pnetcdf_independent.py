@@ -1,4 +1,4 @@
-"""Independent accesses of PnetCDF variables that several ranks share."""
+"""The rule about independent accesses of PnetCDF variables that several ranks share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PnetCDF files whose definition changed after data had been written."""
+"""The rule about PnetCDF files whose definition changed after data had been written."""
 
 from __future__ import annotations
 

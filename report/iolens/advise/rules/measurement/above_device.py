@@ -1,4 +1,4 @@
-"""Transfers faster than any device: the run measured the page cache."""
+"""The rule about transfers that are faster than any device: the run measured the page cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Measure the storage instead of memory:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns reads or writes that are faster than a process, or than the device of `device_rate`, can be."""
+    """Looks for reads or writes that are faster than a process, or than the device of `device_rate`, can be."""
     table = by_file(job, "POSIX")
     if table is None or job.emulated:
         return None

@@ -1,4 +1,4 @@
-"""A first pass over the same bytes that is slow, and later passes that are fast."""
+"""The rule about a first pass over the same bytes that is slow, and later passes that are fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log that has no record of bytes that were moved."""
+"""The rule about a log that has no record of bytes that were moved."""
 
 from __future__ import annotations
 

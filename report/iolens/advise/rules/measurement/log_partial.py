@@ -1,4 +1,4 @@
-"""A log that is incomplete."""
+"""The rule about a log that is incomplete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ files:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for the log's own remarks about missing parts."""
+    """Returns the remarks in the log that say which of its parts are missing; None if it is complete."""
     if not job.partial:
         return None
     evidence = " ".join(job.partial)

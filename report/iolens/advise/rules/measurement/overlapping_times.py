@@ -1,4 +1,4 @@
-"""Times that add up to more than the run."""
+"""The rule about I/O times of a rank that add up to more than the run time."""
 
 from __future__ import annotations
 

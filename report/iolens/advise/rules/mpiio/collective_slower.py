@@ -1,4 +1,4 @@
-"""Collective calls that are slower than independent ones would be."""
+"""The rule about collective calls that are slower than independent ones would be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iolens.log import Job
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of large contiguous parts whose aggregators exchange longer than they access."""
+    """Looks for files of large contiguous parts whose aggregators exchange longer than they access."""
     return None if few_aggregators.check(job, limits) else dominated(job, limits, contiguous=True)
 
 

@@ -1,4 +1,4 @@
-"""MPI-IO that reads more than the program requested, for reads or for writes with holes."""
+"""The rule about MPI-IO that reads more than the program requested, for reads or for writes with holes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ aggregators write each part by itself.
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of which POSIX reads far more than MPI-IO."""
+    """Looks for files of which POSIX reads far more than MPI-IO."""
     pair = under_mpiio(job)
     if pair is None:
         return None

@@ -1,4 +1,4 @@
-"""Collective calls that spend their time exchanging data instead of writing it."""
+"""The rule about collective calls that spend their time exchanging data instead of writing it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _BUFFER = "cb_buffer_size 67108864"
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of scattered or small parts whose aggregators exchange longer than they access."""
+    """Looks for files of scattered or small parts whose aggregators exchange longer than they access."""
     seen = dominated(job, limits, contiguous=False)
     return seen if seen or exchange_times(job) is not None else _beyond_posix(job, limits)
 
 
 def dominated(job: Job, limits: Limits, contiguous: bool) -> Seen | None:
-    """Returns files whose aggregators exchange longer than they access, for ranks with large contiguous parts, or
+    """Looks for files whose aggregators exchange longer than they access, for ranks with large contiguous parts, or
     without such parts.
     """
     times, table = exchange_times(job), by_file(job, "MPI-IO")
@@ -76,12 +76,12 @@ def _beyond_posix(job: Job, limits: Limits) -> Seen | None:
 
 
 def _collective_calls(table: Records) -> np.ndarray:
-    """Returns collective reads and writes of each file."""
+    """Returns the number of collective reads and writes of each file."""
     return np.asarray(sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")))
 
 
 def _part_of_a_call(table: Records) -> np.ndarray:
-    """Returns bytes of a rank in a collective call, on average, of each file."""
+    """Returns, for each file, the average number of bytes that a rank passes to a collective call."""
     return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(_collective_calls(table), 1))
 
 

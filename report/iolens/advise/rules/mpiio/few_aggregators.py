@@ -1,4 +1,4 @@
-"""Fewer aggregators than storage targets or nodes."""
+"""The rule about fewer aggregators than storage targets or nodes."""
 
 from __future__ import annotations
 

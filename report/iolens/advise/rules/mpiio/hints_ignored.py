@@ -1,4 +1,4 @@
-"""Hints that were requested and are not in effect."""
+"""The rule about hints that were requested and are not in effect."""
 
 from __future__ import annotations
 

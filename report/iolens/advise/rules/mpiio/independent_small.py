@@ -1,4 +1,4 @@
-"""Small independent MPI-IO accesses to a file of several ranks."""
+"""The rule about small independent MPI-IO accesses to a file of several ranks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of several ranks whose MPI-IO calls are mostly independent and small."""
+    """Looks for files of several ranks whose MPI-IO calls are mostly independent and small."""
     table = by_file(job, "MPI-IO")
     if table is None:
         return None

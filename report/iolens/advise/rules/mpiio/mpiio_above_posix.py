@@ -1,4 +1,4 @@
-"""MPI-IO that takes far longer than POSIX below it."""
+"""The rule about MPI-IO calls that take far longer than the POSIX calls below them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MPI-IO on NFS."""
+"""The rule about MPI-IO on NFS."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ mounted with actimeo=0 or noac for correct results."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of several ranks that MPI-IO used on a mount of type nfs."""
+    """Looks for files of several ranks that MPI-IO used on a mount of type nfs."""
     table = by_file(job, "MPI-IO")
     if table is None or not any(mount.kind.startswith("nfs") for mount in job.mounts):
         return None

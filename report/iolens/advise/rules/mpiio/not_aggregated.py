@@ -1,4 +1,4 @@
-"""Collective calls that reach the file system in small pieces nevertheless."""
+"""The rule about collective calls whose bytes nevertheless reach the file system in small pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Aggregators whose file domains do not keep to stripes or blocks."""
+"""The rule about aggregators whose file domains do not keep to stripes or blocks."""
 
 from __future__ import annotations
 

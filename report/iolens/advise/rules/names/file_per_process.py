@@ -1,4 +1,4 @@
-"""One file per process, with very many processes."""
+"""The rule about one file per process, with very many processes."""
 
 from __future__ import annotations
 

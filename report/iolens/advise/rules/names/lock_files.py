@@ -1,4 +1,4 @@
-"""Lock files that many ranks or calls use."""
+"""The rule about lock files that many ranks or calls use."""
 
 from __future__ import annotations
 

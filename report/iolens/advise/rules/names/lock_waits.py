@@ -1,4 +1,4 @@
-"""Time that ranks spend in calls that lock files."""
+"""The rule about time that ranks spend in calls that lock files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job in which opening, closing and querying files takes longer than reading and writing."""
+"""The rule about a job in which opening, closing and querying files takes longer than reading and writing."""
 
 from __future__ import annotations
 

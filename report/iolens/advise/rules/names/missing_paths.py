@@ -1,4 +1,6 @@
-"""Many opens and stats of paths that do not exist, typical of programs that search long lists of folders."""
+"""The rule about many opens and stats of paths that do not exist, typical of programs that search long lists of
+folders.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are opened or queried, and never read."""
+"""The rule about files that are opened or queried, and never read."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Open before the loop, and close after it:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files that each rank opened `reopens` times or more."""
+    """Looks for files that each rank opened `reopens` times or more."""
     opens, files, gain, example = 0.0, 0, 0.0, ""
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)

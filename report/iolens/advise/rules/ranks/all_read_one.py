@@ -1,4 +1,4 @@
-"""All ranks read the same small files."""
+"""The rule about small files that all ranks read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files that at least half of the ranks read as a whole."""
+    """Looks for files that at least half of the ranks read as a whole."""
     if job.nprocs < limits["few_ranks"]:
         return None
     files, spent, largest, readers, example = 0, 0.0, 0.0, job.nprocs, ""

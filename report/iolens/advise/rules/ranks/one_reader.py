@@ -1,4 +1,4 @@
-"""One rank reads for all."""
+"""The rule about one rank that reads for all."""
 
 from __future__ import annotations
 

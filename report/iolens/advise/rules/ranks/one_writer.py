@@ -1,4 +1,4 @@
-"""One rank writes for all."""
+"""The rule about one rank that writes for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rank that is far slower than the others in a file that all ranks use."""
+"""The rule about a rank that is far slower than the others in a file that all ranks use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts whose ranks all take longer for the same bytes."""
+"""The rule about hosts whose ranks all take longer than other ranks for as many bytes."""
 
 from __future__ import annotations
 

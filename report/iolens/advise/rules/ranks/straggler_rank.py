@@ -1,4 +1,4 @@
-"""Ranks that take longer for the same bytes."""
+"""The rule about single ranks that take longer than the others for as many bytes."""
 
 from __future__ import annotations
 

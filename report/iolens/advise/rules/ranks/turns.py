@@ -1,4 +1,4 @@
-"""Ranks that write one after the other."""
+"""The rule about ranks that write one after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks that move much more than others."""
+"""The rule about ranks that move much more than others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks with as many bytes that take very unequal times."""
+"""The rule about ranks that move equally many bytes in very unequal times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Few storage targets for many writers."""
+"""The rule about few storage targets for many writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Too few stripes for the ranks that share a file."""
+"""The rule about too few stripes for the ranks that share a file."""
 
 from __future__ import annotations
 

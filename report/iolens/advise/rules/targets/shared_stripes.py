@@ -1,4 +1,4 @@
-"""A file of which every stripe is written by several ranks."""
+"""The rule about a file of which every stripe is written by several ranks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OWN = """:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of several stripes, each of which at least two ranks wrote."""
+    """Looks for files of several stripes, each of which at least two ranks wrote."""
     table, posix = stripe_writers(job), by_file(job, "POSIX")
     if table is None or posix is None or one_client(job):
         return None

@@ -1,4 +1,4 @@
-"""A storage target is slower than the others."""
+"""The rule about a storage target that is slower than the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stripe size that does not fit the transfers, or the file."""
+"""The rule about a stripe size that does not fit the transfers, or the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of single ranks, every access of which begins inside a stripe."""
+"""The rule about files of single ranks, every access of which begins inside a stripe."""
 
 from __future__ import annotations
 

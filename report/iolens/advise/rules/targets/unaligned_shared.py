@@ -1,4 +1,4 @@
-"""Writes of several ranks to one file that do not keep to its blocks or stripes."""
+"""The rule about writes of several ranks to one file that do not keep to its blocks or stripes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ Let each rank's part begin on a multiple of {unit}:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns files of several writers, without collective calls, whose large transfers mostly begin inside a block."""
+    """Looks for files of several writers, without collective calls, whose large transfers mostly begin inside a
+    block.
+    """
     return seen(job, unaligned_shared_files(job, limits, of_hdf5=False), REMEDY, "writes")
 
 

@@ -1,4 +1,4 @@
-"""Bytes that are distributed unevenly over targets."""
+"""The rule about bytes that are distributed unevenly over targets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _even_layout(job: Job, targets: int, limits: Limits) -> ProposedStripes | No
 
 
 def _both(job: Job) -> bool:
-    """Returns whether times of files with layouts are known."""
+    """Returns whether the log has both the layouts of files (LUSTRE) and the times of calls on files (POSIX)."""
     return "LUSTRE" in job.frames and "POSIX" in job.frames
 
 

@@ -1,4 +1,4 @@
-"""Many stripes for a file that a single rank uses in transfers of less than a stripe."""
+"""The rule about many stripes for a file that a single rank uses in transfers of less than a stripe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many small files, each on many targets."""
+"""The rule about many small files, each on many targets."""
 
 from __future__ import annotations
 
