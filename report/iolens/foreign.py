@@ -1,7 +1,7 @@
-"""The one door for text that others wrote: names of files, functions, hosts and programs, and whole outputs.
+"""Makes text that others wrote printable: names of files, functions, hosts and programs, and whole outputs.
 
-Whoever names a file decides what a terminal, a spreadsheet or a browser would do with the control characters in that
-name. Behind this door text consists of printable characters alone, in every output alike.
+A name may hold control characters that make a terminal, a spreadsheet or a browser do harm. All such text passes
+through this module, and therefore consists of printable characters in every output.
 """
 
 from __future__ import annotations

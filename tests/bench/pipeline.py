@@ -55,7 +55,7 @@ def recorded(
     format: str = "raw",
     workers: int = WORKERS,
 ) -> None:
-    """Records such a job into the folder `run`; `library` replaces the calls that read (SLOW_READS)."""
+    """Records a training job into the folder `run`; `library` makes the calls that read take the planted time."""
     data = folder / "data"
     data.mkdir(parents=True)
     loader = [python, str(ROOT / "tests/py/training_loader.py")]
@@ -66,7 +66,7 @@ def recorded(
 
 
 def row_of(folder: Path) -> dict[str, Any]:
-    """Returns the only row of the pipeline of a recorded job."""
+    """Returns the only row of the table `input_pipeline` of a recorded job."""
     rows = input_pipeline(read_forest(folder / "run"))
     assert rows is not None
     (row,) = rows.to_dict("records")

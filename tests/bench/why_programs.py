@@ -22,7 +22,7 @@ def write(path: Path, mib: int) -> None:
 
 
 def reads_for_all(folder: Path) -> None:
-    """Rank 0 reads, and the others wait for its message."""
+    """Reads on rank 0, and the others wait for its message."""
     if WORLD.rank == 0:
         write(folder / "mesh", 4)
     for _ in range(4):
@@ -34,7 +34,7 @@ def reads_for_all(folder: Path) -> None:
 
 
 def writes_beside(folder: Path) -> None:
-    """The last rank writes while the others compute longer than that: its I/O adds nothing to the run time."""
+    """Writes on the last rank while the others compute longer than that: its I/O adds nothing to the run time."""
     for step in range(3):
         if WORLD.rank == WORLD.size - 1:
             write(folder / f"step.{step}", 2)
@@ -44,7 +44,7 @@ def writes_beside(folder: Path) -> None:
 
 
 def chain(folder: Path) -> None:
-    """Rank 0 writes and tells rank 1, which computes and tells rank 2."""
+    """Writes on rank 0, which then tells rank 1, which computes and tells rank 2."""
     for step in range(3):
         if WORLD.rank > 0:
             WORLD.recv(source=WORLD.rank - 1, tag=step)
@@ -57,7 +57,7 @@ def chain(folder: Path) -> None:
 
 
 def uneven(folder: Path) -> None:
-    """Rank 0 writes four times as much as the others, then all meet."""
+    """Writes four times as much on rank 0 as on the others; then all meet."""
     for step in range(3):
         write(folder / f"{WORLD.rank}.{step}", 4 if WORLD.rank == 0 else 1)
         time.sleep(0.05)

@@ -95,7 +95,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Messages:
-    """Returns the calls and bytes that each rank must send, by function."""
+    """The calls and the bytes sent that each rank must have, by function."""
 
     calls: Mapping[str, int]
     sent: Mapping[str, int]
@@ -293,7 +293,9 @@ def hold_to_darshan(trial: WitnessTrial, job: Job, log: Path) -> None:
 
 
 def hold_to_book(trial: WitnessTrial, job: Job, folder: Path) -> Counter[tuple[int, str]]:
-    """Returns the calls of the book."""
+    """Compares the log with the expectations that the program printed; returns the counts of calls by rank and
+    function.
+    """
     lines = [line.split() for path in sorted(folder.glob("expected.*")) for line in path.read_text().splitlines()]
     wanted = {(kind, int(rank), what): tuple(map(int, counts)) for kind, rank, what, *counts in lines}
     calls = job.private["mpi_calls"].groupby(["rank", "function"])[list(BOOK)].sum()

@@ -71,7 +71,7 @@ def repeat(data: bytearray, chance: random.Random) -> None:
 
 
 def splice(data: bytearray, chance: random.Random) -> None:
-    """Replaces a piece by another."""
+    """Overwrites a piece of the data with a copy of another piece."""
     source, target, size = place(data, chance), place(data, chance), chance.choice((4, 8, 16, 64, 512))
     piece = data[source : source + size]
     data[target : target + len(piece)] = piece

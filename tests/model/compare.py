@@ -28,7 +28,7 @@ POSIX_FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"} | {
 
 @dataclass
 class Error:
-    """A counter of a file whose value does not follow from the calls."""
+    """A difference between log and model: a counter of a file whose value does not follow from the calls."""
 
     program: int
     module: str

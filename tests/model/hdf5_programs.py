@@ -20,7 +20,7 @@ PLACES = ["x", "y", "long name", "g/x", "g/h/x"]
 
 
 class Hdf5Program:
-    """One program as it runs."""
+    """A random program that calls HDF5 while it is drawn."""
 
     def __init__(self, number: int, seed: int, journal: IO[str]) -> None:
         self.random = random.Random(f"{seed}:{number}")

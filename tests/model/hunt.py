@@ -46,7 +46,7 @@ NOT_UNDER_DARSHAN = (
     ),  # Darshan records these calls differently or not at all.
 )
 ABORT_OF_ROMIO = "An error occurred in MPI_Status_set_elements_x"
-"""Message with which ROMIO of Open MPI 5 ends a few programs, even without the profiler."""
+"""Message of ROMIO in Open MPI 5, which aborts a few programs with it, even without the profiler."""
 BATCH = 500
 PATIENCE = 900  # Longest time of a batch in seconds.
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
@@ -58,7 +58,9 @@ OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own
 
 @dataclass(frozen=True)
 class HuntSetting:
-    """The conditions of the programs: their interpreter and their recorder."""
+    """The conditions under which programs run: the interpreter of their calls, the profiler, and the number of
+    ranks.
+    """
 
     interpreter: Path
     preload: str

@@ -41,7 +41,9 @@ def wrong_records(want: dict[str, Hdf5Record], got: dict[str, Record], names: li
 
 
 def preload(build: Path) -> str:
-    """The profiler, and PnetCDF with the MPI that it was built for: Debian's builds are for Open MPI."""
+    """Returns what is preloaded: the profiler, and PnetCDF with the MPI that it was built for: Debian's builds are for
+    Open MPI.
+    """
     ours = [build / "lib/libiolens-openmpi.so", build / "lib/libiolens.so"]
     return ":".join([*map(str, ours), *filter(None, map(ctypes.util.find_library, ("pnetcdf", "mpi")))])
 

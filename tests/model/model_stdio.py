@@ -142,7 +142,7 @@ class StdioModel:
             self.add_open(call, int(call.args[0]), Stream(file, call.args[2].startswith("a")))
 
     def tmpfile(self, call: ListedCall) -> None:
-        """Files without a name share the record of their folder."""
+        """Opens a stream on a file without a name, which shares the record of its folder."""
         if call.result:
             self.add_open(call, int(call.args[0]), Stream(self.file("/tmp"), False))
 

@@ -94,7 +94,9 @@ def _largest_share(job: Job, spent: float) -> float:
 
 
 def _mixed(found: Diagnosis) -> list[Finding]:
-    """Returns findings whose evidence has a number of bytes directly after several file names."""
+    """Returns findings whose evidence names several files and then a number of bytes, so that it is unclear whose bytes
+    they are.
+    """
     return [one for one in found.findings if MANY.search(one.evidence) and one.id != "narrow-stripes"]
 
 

@@ -16,7 +16,7 @@ from iolens.log import Job
 from iolens.pages.job.time_bar import time_bar
 
 UNCERTAIN = ("not attributed", "not on a core", "in OpenMP's library")
-"""Parts to which other parts may point when calls and waiting explain less of the time."""
+"""Parts of the time that the log may attribute to other parts if it has more data; they are not compared."""
 
 
 def largest(sizes: Mapping[str, float]) -> str:

@@ -56,7 +56,7 @@ def random_job(seed: int) -> Job:
 
 
 def _frames(draw: np.random.Generator, files: list[Row], nprocs: int, posix: list[Row]) -> dict[str, pd.DataFrame]:
-    """Returns the records of any modules."""
+    """Returns the records of some modules, drawn at random, for these files."""
     frames: dict[str, pd.DataFrame] = {"POSIX": frame("POSIX", posix)}
     if nprocs > 1 and draw.random() < 0.5:
         mpiio = [row for use in files if use["shared"] for row in _rows(draw, use, nprocs, "MPI-IO")]
@@ -214,7 +214,7 @@ def _layouts(draw: np.random.Generator, files: list[Row]) -> pd.DataFrame:
 
 
 def _private(draw: np.random.Generator, nprocs: int, files: list[Row], run_time: float, mpiio: bool) -> dict[str, Any]:
-    """Returns regions that iolens alone writes."""
+    """Returns private regions with values drawn at random, which logs of Darshan do not have."""
     found: dict[str, Any] = _times(draw, nprocs, run_time) if draw.random() < 0.2 else {}
     if draw.random() < 0.1:
         row = {"file": np.uint64(files[0]["id"]), "rank": files[0]["owner"], "seconds": run_time * draw.random() / 10}

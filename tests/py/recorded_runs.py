@@ -48,7 +48,9 @@ class RecordedRun:
 
     @property
     def said(self) -> list[str]:
-        """Returns the findings with a large enough gain, largest first, and those of MEASURING."""
+        """Returns the rules of the findings that are worth their work, largest gain first, and of the notes in
+        MEASURING.
+        """
         return [one.id for one in self.found.findings if one.worth_it or one.id in MEASURING]
 
     @property
@@ -73,7 +75,7 @@ class RecordedRun:
 
     @property
     def first(self) -> bool:
-        """Returns True if the first finding, or the verdict, names the fault."""
+        """Returns True if the first of the findings, or the verdict, names the fault."""
         return self.bound_by in self.expected or (bool(self.said) and self.said[0] in self.expected)
 
     @property

@@ -33,8 +33,8 @@ def made(frames: dict[str, pd.DataFrame], nprocs: int = 8, names: dict[int, str]
 
 
 def slow_rank(slowest: float = 40.0, rank: int = 3, own: int = 16) -> Job:
-    """Makes a job in which eight ranks write 16 MiB each into one file in 0.5 s; `rank` takes `slowest` seconds and
-    writes `own` MiB.
+    """Returns a job in which makes a job in which eight ranks write 16 MiB each into one file in 0.5 s; `rank` takes
+    `slowest` seconds and writes `own` MiB.
     """
     row = SHARED | {"id": 1, "WRITES": 256, "BYTES_WRITTEN": 128 * MIB, "MAX_BYTE_WRITTEN": 128 * MIB - 1}
     row |= {"F_WRITE_TIME": 3.5 + slowest, "F_SLOWEST_RANK_TIME": slowest, "SIZE_WRITE_100K_1M": 256}
@@ -42,7 +42,9 @@ def slow_rank(slowest: float = 40.0, rank: int = 3, own: int = 16) -> Job:
 
 
 def mpiio_time(above: float = 40.0, collective: bool = False) -> Job:
-    """Four ranks write large pieces with independent calls: POSIX takes 5 s, MPI-IO the given seconds."""
+    """Returns a job in which four ranks write large pieces with independent calls: POSIX takes 5 s, MPI-IO the given
+    seconds.
+    """
     bytes_moved = {"BYTES_WRITTEN": 512 * MIB}
     call = "COLL_WRITES" if collective else "INDEP_WRITES"
     upper = bytes_moved | {"id": 1, "rank": -1, call: 64, "F_WRITE_TIME": 4 * above, "F_SLOWEST_RANK_TIME": above}
@@ -55,20 +57,20 @@ def mpiio_time(above: float = 40.0, collective: bool = False) -> Job:
 
 
 def one_place(place: int = 64, calls: int = 50000) -> Job:
-    """A rank writes 64 bytes many times, all within this many bytes of the file."""
+    """Returns a job in which a rank writes 64 bytes many times, all within this many bytes of the file."""
     row = {"id": 1, "rank": 0, "WRITES": calls, "BYTES_WRITTEN": 64 * calls, "MAX_BYTE_WRITTEN": place - 1}
     return made({"POSIX": frame("POSIX", [row | {"F_WRITE_TIME": 30.0, "SIZE_WRITE_0_100": calls}])}, nprocs=1)
 
 
 def seeks(each: float = 3.0, opens: int = 1) -> Job:
-    """A rank seeks this many times before each of 5000 reads."""
+    """Returns a job in which a rank seeks this many times before each of 5000 reads."""
     row = {"id": 1, "rank": 0, "READS": 5000, "BYTES_READ": 5000 * 8192, "MAX_BYTE_READ": 5000 * 8192 - 1}
     row |= {"OPENS": opens, "SEEKS": int(5000 * each), "SEQ_READS": 4999, "F_META_TIME": 20.0, "F_READ_TIME": 1.0}
     return made({"POSIX": frame("POSIX", [row | {"SIZE_READ_1K_10K": 5000}])}, nprocs=1)
 
 
 def synced(seconds: float = 20.0, calls: int = 40) -> Job:
-    """A rank writes 640 times, and calls fsync so many times, for which it waits so long."""
+    """Returns a job in which a rank writes 640 times, and calls fsync so many times, for which it waits so long."""
     row = {"id": 1, "rank": 0, "WRITES": 640, "BYTES_WRITTEN": 640 * MIB, "MAX_BYTE_WRITTEN": 640 * MIB - 1}
     row |= {"FSYNCS": calls, "F_WRITE_TIME": 10.0 + seconds, "SIZE_WRITE_1M_4M": 640}
     extra = pd.DataFrame({"file": [1], "rank": [0], "seconds": [0.0], "sync_seconds": [seconds]})
@@ -78,14 +80,14 @@ def synced(seconds: float = 20.0, calls: int = 40) -> Job:
 
 
 def common_input(readers: int = 6, name: str = "/scratch/table") -> Job:
-    """Makes a job of eight ranks, of which the first `readers` read the same 8 MiB."""
+    """Returns a job in which makes a job of eight ranks, of which the first `readers` read the same 8 MiB."""
     row = {"id": 1, "READS": 8, "BYTES_READ": 8 * MIB, "MAX_BYTE_READ": 8 * MIB - 1, "F_READ_TIME": 20.0}
     rows = [row | {"rank": rank} for rank in range(readers)]
     return made({"POSIX": frame("POSIX", rows)}, names={1: name})
 
 
 def search(files: int = 400, path: str = "/usr/lib/python3/site-packages/m.{}", read: int = 0) -> Job:
-    """Each of two ranks calls stat on this many files."""
+    """Returns a job in which each of two ranks calls stat on `files` files."""
     rows = [
         {"id": 1000 * rank + number, "rank": rank, "STATS": 2, "F_META_TIME": 0.05, "BYTES_READ": read, "READS": read}
         for rank in range(2)
@@ -95,8 +97,8 @@ def search(files: int = 400, path: str = "/usr/lib/python3/site-packages/m.{}", 
 
 
 def inside_stripes(unaligned: int = 16, stripes: int = 4) -> Job:
-    """Each of eight ranks writes 16 pieces of one stripe's size to its own file; this many pieces do not begin at a
-    stripe's edge.
+    """Returns a job in which each of eight ranks writes 16 pieces of one stripe's size to its own file; `unaligned` of
+    them do not begin at a stripe's edge.
     """
     own = own_files([20.0] * 8, FILE_ALIGNMENT=4 * MIB, FILE_NOT_ALIGNED=unaligned)
     layout = layouts({rank: [(rank + each) % 8 for each in range(stripes)] for rank in range(8)}, 4 * MIB)
@@ -104,7 +106,7 @@ def inside_stripes(unaligned: int = 16, stripes: int = 4) -> Job:
 
 
 def wide(stripes: int = 16, size: int = MIB // 4) -> Job:
-    """A rank reads four files with this many stripes of 1 MiB, in pieces of the given size."""
+    """Returns a job in which a rank reads four files with this many stripes of 1 MiB, in pieces of the given size."""
     row = {"rank": 0, "READS": 400, "BYTES_READ": 400 * size, "MAX_BYTE_READ": 400 * size - 1, "SEQ_READS": 399}
     rows = [row | {"id": key, "F_META_TIME": 4.0, "F_READ_TIME": 1.0} for key in range(1, 5)]
     layout = layouts({key: list(range(stripes)) for key in range(1, 5)})
@@ -112,8 +114,8 @@ def wide(stripes: int = 16, size: int = MIB // 4) -> Job:
 
 
 def crowded(targets: int = 4, highest: int = 63, step: int = 1) -> Job:
-    """Each of 1024 ranks writes its own file on this many targets; one more file lies on the target with the highest
-    number. The layouts stand in the order of the ranks, or backwards for a step of -1.
+    """Returns a job in which each of 1024 ranks writes its own file on this many targets; one more file lies on the
+    target with the highest number. The layouts stand in the order of the ranks, or backwards for a step of -1.
     """
     own = own_files([20.0] * 1024)
     places = {rank: [rank % targets] for rank in range(1024)[::step]}
@@ -121,8 +123,8 @@ def crowded(targets: int = 4, highest: int = 63, step: int = 1) -> Job:
 
 
 def unequal(spread: float = 60.0) -> Job:
-    """Twelve ranks write equal amounts. Five take three times as long as the others, and one takes the given
-    seconds.
+    """Returns a job in which twelve ranks write equal amounts. Five take three times as long as the others, and one
+    takes the given seconds.
     """
     return made({"POSIX": own_files([8.0] * 6 + [24.0] * 5 + [spread])}, nprocs=12)
 
@@ -135,7 +137,9 @@ def locks(name: str = "/scratch/run.lock", opens: int = 400) -> Job:
 def hdf5(
     datasets: int = 2, calls: int = 8000, size: int = 4096, meta: float = 1.0, opens: int = 8, **fields: Any
 ) -> Job:
-    """Eight ranks access datasets of one file; POSIX moves what HDF5 is asked for, times `below`."""
+    """Returns a job in which eight ranks access datasets of one file; POSIX moves what HDF5 is asked for, times
+    `below`.
+    """
     below = fields.pop("below", 1)
     row = SHARED | {"WRITES": calls // datasets, "BYTES_WRITTEN": calls // datasets * size, "OPENS": opens}
     row |= {"F_WRITE_TIME": 160.0 / datasets, "F_META_TIME": 8 * meta / datasets, "DATATYPE_SIZE": 8}
@@ -148,7 +152,9 @@ def hdf5(
 
 
 def filled(more: float = 1.0, read: float = 0.0, each: int = 16 * MIB) -> Job:
-    """One process writes four HDF5 datasets, and POSIX writes `more` times as much beside them, and reads `read`."""
+    """Returns a job in which one process writes four HDF5 datasets, and POSIX writes `more` times as much beside them,
+    and reads `read`.
+    """
     datasets, given = max(4, 64 * MIB // each), max(4 * each, 64 * MIB)
     row = {"rank": 0, "WRITES": 1, "BYTES_WRITTEN": each, "DATASPACE_NPOINTS": each // 8, "DATATYPE_SIZE": 8}
     rows = [row | {"id": 100 + number, "F_WRITE_TIME": 0.1} for number in range(datasets)]
@@ -159,7 +165,9 @@ def filled(more: float = 1.0, read: float = 0.0, each: int = 16 * MIB) -> Job:
 
 
 def objects(unaligned: int = 64, opened: int = 1, stripes: int = 4) -> Job:
-    """One process writes 64 pieces of 4 MiB into a striped HDF5 file; this many begin inside a stripe."""
+    """Returns a job in which one process writes 64 pieces of 4 MiB into a striped HDF5 file; this many begin inside a
+    stripe.
+    """
     posix = {"id": 1, "rank": 0, "WRITES": 64, "BYTES_WRITTEN": 256 * MIB, "MAX_BYTE_WRITTEN": 256 * MIB - 1}
     posix |= {"FILE_NOT_ALIGNED": unaligned, "FILE_ALIGNMENT": MIB, "F_WRITE_TIME": 40.0}
     posix |= {"SIZE_WRITE_1M_4M": 64}
@@ -169,7 +177,9 @@ def objects(unaligned: int = 64, opened: int = 1, stripes: int = 4) -> Job:
 
 
 def pnetcdf(independent: int = 8000, collective: int = 0, redefs: int = 0, below: int = 1) -> Job:
-    """Eight ranks write variables of one file in 4 KiB pieces; POSIX moves `below` times as much."""
+    """Returns a job in which eight ranks write variables of one file in 4 KiB pieces; POSIX moves `below` times as
+    much.
+    """
     moved = (independent + collective) * 4096
     row = {"id": 100, "rank": -1, "INDEP_WRITES": independent, "COLL_WRITES": collective, "BYTES_WRITTEN": moved}
     row |= {"F_WRITE_TIME": 160.0, "F_SLOWEST_RANK_TIME": 20.0}

@@ -93,7 +93,7 @@ def test_mpiio_time_stands_for_the_posix_time_below_it() -> None:
 
 
 def hosted(slow: set[int]) -> Job:
-    """Eight ranks on four hosts; ranks of the slow hosts take three times as long."""
+    """Returns a job of eight ranks on four hosts; ranks of the slow hosts take three times as long."""
     info = {"hosts": ["a", "b", "c", "d"], "rank_host": [0, 0, 1, 1, 2, 2, 3, 3]}
     return job(8, {"POSIX": own_files([30.0 if rank // 2 in slow else 10.0 for rank in range(8)])}, job=info)
 
@@ -226,7 +226,9 @@ def test_gains_decide_on_words_and_silence() -> None:
 
 
 def short_run(io: float, start: float) -> Job:
-    """Four ranks that ran for 10 s: I/O and MPI_Init take the given seconds, a barrier 1 s, and computing the rest."""
+    """Returns a job of four ranks that ran for 10 s: I/O and MPI_Init take the given seconds, a barrier 1 s, and
+    computing the rest.
+    """
     zero = dict.fromkeys(("calls", "sync_time", "bytes_sent", "bytes_received", "messages", "late_receives"), 0)
     zero |= {f"size_{number}": 0 for number in range(7)}
     rows = [
@@ -345,7 +347,9 @@ def test_ranks_that_compute_nothing_are_not_uneven() -> None:
 
 
 def test_time_not_attributed_on_the_longest_rank_evens_out_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each rank can have computed for as long as the longest one at most, or this would not be the longest one."""
+    """Time that the log does not attribute counts as computing for the other ranks, but only up to the time of the rank
+    that computed longest.
+    """
     times = {part: np.zeros(2) for part in (*parts.MPI_PARTS, *parts.IO_PARTS)}
     times |= {parts.COMPUTE: np.array([10.0, 2.0]), parts.UNKNOWN: np.array([9.0, 1.0]), "rank": np.arange(2)}
     monkeypatch.setattr("iolens.metrics.processor.time.rank_time", lambda job: Records(times))

@@ -21,7 +21,7 @@ def test_every_library_has_its_column(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_log_gets_a_bound_from_its_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four ranks share a file; each makes a quarter of the calls."""
+    """In this log four ranks share a file; the bound must charge each of them with a quarter of the calls."""
     log = Path(__file__).parents[1] / "data/darshan/mpi-io-test-x86_64-3.5.0.darshan"
     words = ["--directory", str(tmp_path), "--files", "20", "--pairs", "3", "--jobs", "1", "--log", str(log)]
     with pytest.MonkeyPatch.context() as patch:

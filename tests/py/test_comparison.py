@@ -158,7 +158,7 @@ BIMODAL = ((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80))
 
 
 def test_a_printed_ratio_is_the_quotient_of_the_printed_values(tmp_path: Path) -> None:
-    """Checks the same for six runs or more with outliers: the median is a third away from the geometric mean."""
+    """Checks six runs or more with outliers: the median of a setting is a third away from its geometric mean."""
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=6, model=lambda _: 100.0)
     for repetition, speeds in enumerate(zip(*BIMODAL, strict=True), 1):
         for level, speed in zip((1, 2), speeds, strict=True):

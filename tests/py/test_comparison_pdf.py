@@ -230,7 +230,9 @@ def test_nothing_to_compare_is_one_line_and_no_file(tmp_path: Path, capsys: pyte
 
 
 def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Path) -> None:
-    """Writes a file as `iolens predict -o` does."""
+    """Writes predictions into the folder of results, as `iolens predict -o` does, and finds them on a page of the
+    comparison.
+    """
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, 2)
     times = {"io": 2.0, "run": 3.0, "least": 2.0, "most": 2.0}
     content = {

@@ -146,7 +146,7 @@ def mpi_io_tests() -> Subjects:
 def test_a_comparison_says_first_that_the_work_was_unlike() -> None:
     said = subject_words.subject_doubts(mpi_io_tests())
     assert any("2 numbers of processes (4, 32)" in text for text in said)
-    assert any("unlike bytes (A 128 MiB, B 4 GiB)" in text for text in said)
+    assert any("different numbers of bytes (A 128 MiB, B 4 GiB)" in text for text in said)
     alike = Subjects((mpi_io_tests().all[0],) * 2)
     assert not any("unlike" in text for text in subject_words.subject_doubts(alike))
 

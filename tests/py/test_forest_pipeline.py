@@ -70,7 +70,9 @@ def test_the_planted_stage_is_named(tmp_path: Path, library: Path, stage: str, k
 
 
 def test_no_more_is_gained_than_the_bounds_allow(tmp_path: Path, library: Path) -> None:
-    """Saves the planted time of reading, and takes more workers."""
+    """Removing the planted time of reading, or using more workers, saves no more than the bound that the report
+    prints.
+    """
     record = partial(recorded, library=library, python=sys.executable, kind="fork")
     seconds = times("reading", 3)
     record(tmp_path, seconds=seconds)
@@ -91,7 +93,7 @@ def test_a_single_batch_under_way_makes_both_sides_wait(
 def test_without_samples_the_stage_is_not_known(
     tmp_path: Path, library: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "300")  # Otherwise long names of files wrap the cell with the reason.
+    monkeypatch.setenv("COLUMNS", "300")  # Without this, long names of files would wrap the cell that holds the reason.
     recorded(tmp_path, library, sys.executable, "fork", (0.01, 0.01, 0.01), options=())
     row = row_of(tmp_path)
     assert row["limit"] == ""

@@ -185,7 +185,9 @@ def test_compressions(tmp_path: Path, kind: int, library: str) -> None:
 
 
 def test_private_regions(tmp_path: Path) -> None:
-    """Writes two ranks' chunks of a table, and a json region, as profiler/LOG.md describes them."""
+    """Reads back a table with parts of two ranks and a region of JSON, which were written as profiler/LOG.md describes
+    them.
+    """
     columns = [{"name": "rank", "dtype": "<i4"}, {"name": "key", "dtype": "S8"}, {"name": "time", "dtype": "<f8"}]
 
     body = SMALL.read_bytes()

@@ -22,7 +22,7 @@ def test_a_rank_that_the_job_does_not_have_takes_no_turn(strange: list[int]) -> 
 
 
 def turns_of(begins: list[float]) -> Turns | None:
-    """The turns of ranks that begin to write at these times, for a second each."""
+    """Returns the turns of ranks that begin to write at these times, for a second each."""
     rows = [writes(rank, begin) for rank, begin in enumerate(begins)]
     names = {rank: f"/d/{rank}" for rank in range(len(begins))}
     return write_turns(job_of(frames={"POSIX": frame("POSIX", rows)}, nprocs=len(begins), names=names))

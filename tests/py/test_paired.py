@@ -23,7 +23,7 @@ BENCH = Path(__file__).parents[1] / "bench" / "coverage.py"
 
 @pytest.fixture(scope="module")
 def simulation() -> ModuleType:
-    """Runs the simulation whose tables are in report/STATISTICS.md."""
+    """Imports the simulation whose tables are in report/STATISTICS.md."""
     spec = importlib.util.spec_from_file_location("coverage_of_intervals", BENCH)
     assert spec is not None
     assert spec.loader is not None

@@ -252,7 +252,7 @@ def test_the_errors_are_those_of_the_model_that_is_written(tmp_path: Path) -> No
 
 @pytest.mark.mpi
 def test_a_plain_file_system_is_one_target(tmp_path: Path) -> None:
-    """Its log has no stripes, and no file says whether its times are valid."""
+    """The log of a run on a plain file system has no stripes, and no accounts say whether its times are valid."""
     (run,) = (run for run in runs(MIB, MIB) if run.shows == "file per process")
     recorded = in_turn(one_run(run, Layout(1, MIB), tmp_path, PLAIN, tmp_path / "logs"), 1)
     assert [(layout.stripe_count, layout.start) for layout in recorded.layouts.values()] == [(1, 0)] * 4

@@ -69,8 +69,8 @@ def test_what_lacks_a_counter_or_divides_by_nothing_is_left_out() -> None:
 
 
 def counted() -> pd.DataFrame:
-    """Checks cycles that were counted half of the time, instructions in a region, and an event that this
-    machine lacks.
+    """Returns the table `counters` with cycles that were counted half of the time, instructions in a region, and an
+    event that this machine lacks.
     """
     rows = [
         (SEVERAL, "cycles", lambda rank: 1000 * (rank + 1), 2.0, 1.0, ""),

@@ -70,7 +70,7 @@ def follow(opened: dict[int, DxtFile], call: str, words: list[str], result: int)
 
 
 def as_the_kernel_saw(folder: Path) -> Traces:
-    """Returns the same transfers from strace's listing."""
+    """Runs dxt_segments under strace, and returns its transfers by file from strace's listing."""
     folder.mkdir()
     listing = folder / "calls"
     calls = "openat,dup,read,write,pread64,pwrite64,readv,writev,lseek,close"

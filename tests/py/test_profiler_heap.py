@@ -87,7 +87,7 @@ def test_a_killed_process_leaves_its_heap(tmp_path: Path) -> None:
 
 
 def test_a_child_of_fork_has_a_heap_of_its_own(tmp_path: Path) -> None:
-    """It frees all of its parent's blocks, which are none of its own."""
+    """A child of fork frees all blocks of its parent; they must not count as allocated or freed by the child."""
     done = run(tmp_path, "7", "4", "20000", "fork")
     assert (done.returncode, done.stderr) == (0, "")
     jobs = {read_log(log).private["job"]["pid"]: read_log(log) for log in harness.logs(tmp_path)}
@@ -155,7 +155,9 @@ void *realloc(void *old, size_t size)
 
 @pytest.mark.parametrize("first", [True, False])
 def test_an_allocator_that_a_user_preloads(first: bool, tmp_path: Path) -> None:
-    """Before ours it takes the calls, and the heap is empty; behind ours it is counted."""
+    """The user's own allocator, preloaded before the profiler, takes all calls, so that the table of the heap is empty;
+    behind the profiler its blocks are counted.
+    """
     (tmp_path / "own.c").write_text(ALLOCATOR)
     subprocess.run(
         ["gcc", "-shared", "-fPIC", "-O1", "-fno-builtin", "-o", "own.so", "own.c"], cwd=tmp_path, check=True

@@ -36,7 +36,9 @@ def test_locks_are_counted_and_timed_in_each_way(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("flock") is None, reason="flock(1) is missing")
 def test_a_program_that_only_locks_a_given_descriptor_has_a_log(tmp_path: Path) -> None:
-    """A shell script locks like that: its descriptor is locked by a program that does nothing else."""
+    """Shell scripts take locks in this way: flock(1), which does nothing else, locks a descriptor that the shell
+    opened.
+    """
     harness.build_library()
     script = f"flock -x 9 9>{tmp_path}/lock"
     done = harness.run("sh", "-c", script, folder=tmp_path)

@@ -39,7 +39,9 @@ def test_every_process_leaves_its_own_log(how: str, tmp_path: Path) -> None:
 
 
 def test_a_childs_files_are_not_its_parents(tmp_path: Path) -> None:
-    """The child of vfork opens and closes files in its parent's memory. Python starts programs by vfork."""
+    """A child of vfork, by which Python starts programs, opens and closes files in its parent's memory; they must not
+    change the parent's files.
+    """
     harness.run(harness.build_program("posix_fork"), "vfork", folder=tmp_path)
     names = harness.read_log(harness.logs(tmp_path)[0]).name_records.values()
     assert not [name for name in names if name.endswith("of_the_child")]

@@ -298,7 +298,9 @@ def _record(requested: dict[str, int], effective: dict[str, int | None], **obser
     ],
 )
 def test_a_hint_that_did_not_take_effect_leaves_the_search(record: RunRecord, left: set[int]) -> None:
-    """A capped hint leaves its smaller levels in; a fixed one leaves no other level once both sides were tried."""
+    """If a driver limits a hint to a value, the search keeps the levels below it. If a driver fixes the hint, the
+    search keeps no other level after it has tried one on either side.
+    """
     found = list(matrix_points(grid()))
     gone = refused_points(found, record)
     assert {point.settings["aggregators"] for i, point in enumerate(found) if i not in gone} == left

@@ -40,7 +40,7 @@ def test_single_runs_are_repeated(tmp_path: Path) -> None:
 
 
 def test_drift_alone_repeats_nothing(tmp_path: Path) -> None:
-    """The machine doubles its speed in every block, which changes no ratio."""
+    """A machine that doubles its speed in every block of runs changes no ratio, so no point needs more runs."""
     folder = tmp_path / "sweep"
     for level, speed in ((1, 100.0), (2, 101.0)):
         for repetition in (1, 2, 3, 4):

@@ -191,7 +191,7 @@ def test_t4b_other_work_of_equal_length_is_a_delay() -> None:
 
 
 def chain() -> Why:
-    """Vector T5: rank 0 writes, rank 1 waits for it, and rank 2 for rank 1."""
+    """Returns the analysis of test vector T5: rank 0 writes, rank 1 waits for it, and rank 2 for rank 1."""
     return solved(
         RankLine().file(1.0, 4.0).send(4.0, 4.0, 1),
         RankLine().receive(1.0, 4.0, 0).send(5.0, 5.0, 2),

@@ -78,7 +78,9 @@ def test_what_other_threads_do_may_be_what_a_rank_waited_for() -> None:
 
 @pytest.mark.parametrize(("tag", "joined"), [(0, 0), (7, 2)])
 def test_messages_that_several_threads_send_or_receive_alike_have_no_partner(tag: int, joined: int) -> None:
-    """Another thread of rank 0 sends to rank 1 as well: which of both receives its message is for is not known."""
+    """Two threads of rank 0 send to rank 1. If their messages have the same tag, it is not known which receive got
+    which one.
+    """
     sender = RankLine().send(1, 1.01, 1, tag).file(1.01, 5).send(5, 5.1, 1).send(5.2, 5.3, 1)
     job = job_with(sender, RankLine().receive(0.5, 1.02, 0).receive(2, 5.1, 0))
     job = with_events(job, thread=np.where(job.private["why_events"]["start"] == 1, 1, 0))

@@ -75,7 +75,9 @@ def netcdf_fields(path: Path, shape: tuple[int, int, int, int]) -> Field:
 
 
 def binary_fields(path: Path, shape: tuple[int, int, int, int], record: int) -> Field:
-    """Returns the same from Fortran records of `record` values, each between two counts of bytes."""
+    """Returns all variables (array, level, latitude, longitude) of a file of Fortran records of `record` values, each
+    between two counts of bytes.
+    """
     words = np.fromfile(path, dtype="<i4").reshape(-1, record + 2)
     assert (words[:, [0, -1]] == 4 * record).all()
     return np.ascontiguousarray(words[:, 1:-1]).view("<f4").reshape(shape)

@@ -129,7 +129,7 @@ def test_published_norms_for_any_number_of_ranks(tmp_path: Path, letter: str, ra
 
 @pytest.mark.parametrize("ranks", [1, 4, 9])
 def test_a_grid_with_three_different_edges(tmp_path: Path, ranks: int) -> None:
-    """Compares with the reference program's values."""
+    """Compares the norms of the residual with those that the reference program prints."""
     outcome = verified(tmp_path, "--grid", "10,11,12", "--steps", "10", "--dt", "0.01", ranks=ranks)
     residual = [845.3132143600, 67.73761495980, 211.4498805326, 190.3049303578, 1852.226958416]
     error = [62.38847391058, 4.848582984747, 15.65778967845, 14.22046227807, 144.3421481818]
@@ -139,7 +139,7 @@ def test_a_grid_with_three_different_edges(tmp_path: Path, ranks: int) -> None:
 
 
 def test_another_time_step_has_no_reference(tmp_path: Path) -> None:
-    """Compares with the reference program's values."""
+    """Compares the norms of the residual with those that the reference program prints."""
     outcome = btio(tmp_path, "--class", "S", "--dt", "0.015", "--method", "none")
     assert outcome.status == 0
     assert " DT does not match the reference value of  0.10000000E-01" in outcome.text

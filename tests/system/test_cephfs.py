@@ -45,7 +45,7 @@ def objects_in_pool(file: Path) -> list[str]:
 
 @pytest.fixture
 def folder(request: pytest.FixtureRequest) -> Path:
-    """A new directory on the file system."""
+    """Makes a directory on the file system and returns it."""
     path = MOUNT / request.node.name
     path.mkdir()
     return path

@@ -315,7 +315,9 @@ def test_ranks_without_the_libraries_are_not_waited_for_for_ever(
 
 @pytest.mark.parametrize("name", ["usual", "mpich"])
 def test_a_program_without_the_libraries_keeps_its_collective_calls(name: str, tmp_path: Path) -> None:
-    """Its non-blocking ones would meet those by which the ranks of the other program look for it."""
+    """A program without the library makes non-blocking collective calls on MPI_COMM_WORLD. They must not be matched
+    with the non-blocking calls by which the recorded ranks of another program find out that it is not recorded.
+    """
     its = library(name)
     need_several_programs(str(its.mpirun))
     program = str(its.compile(ROOT / "tests/c/mpi_sums.c", tmp_path / "sums"))

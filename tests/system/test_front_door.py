@@ -48,7 +48,9 @@ def test_an_unknown_class_is_refused() -> None:
 
 
 def test_a_sweep_of_a_file_refuses_a_driver() -> None:
-    """Such a sweep takes its driver from the file, so DRIVER= would have no effect."""
+    """The sweep of an experiment.yaml takes its MPI-IO driver from that file, so DRIVER= on the command line must be
+    refused.
+    """
     done = make("run-ior", "DRIVER=generic")
     assert done.returncode == 2
     assert "an experiment.yaml sets driver itself; leave the option out, or use --set" in done.stderr

@@ -42,7 +42,9 @@ first: {arguments: [--class, S]}
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Runs of one experiment with three drivers, and the complete experiment, by the requested driver."""
+    """Performs an experiment with three drivers; returns the records of its runs, and of its complete run, by the
+    requested driver.
+    """
     build()
     folder = tmp_path_factory.mktemp("drivers")
     (folder / "experiment.yaml").write_text(EXPERIMENT, encoding="utf-8")

@@ -100,7 +100,9 @@ def test_mpich_says_what_the_environment_sets(tmp_path: Path, name: str) -> None
 
 
 def check_communicators(job: Job) -> None:
-    """Each rank used one communicator of its own and one of all ranks; a third one was used while recording was off."""
+    """Checks that each rank used one communicator of its own and one of all ranks; a third one was used while recording
+    was off.
+    """
     sizes = job.private["mpi_communicators"]
     wanted = [(rank, size, 0, 1) for rank in range(3) for size in (1, 3)]
     assert sorted(sizes[["rank", "size", "remote_size", "communicators"]].itertuples(index=False, name=None)) == wanted

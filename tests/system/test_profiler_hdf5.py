@@ -31,7 +31,7 @@ pytestmark = pytest.mark.mpi
 
 
 def built(target: Path, *flags: str, source: Path = SOURCE) -> Path:
-    """The test program, or the same as a library whose main is called `run`."""
+    """Builds and returns the test program, or the same as a library whose main is called `run`."""
     lines = LIBRARIES.read_text().splitlines()
     made = {name: value.split() for name, _, value in (line.partition(" = ") for line in lines)}
     if "HAVE_HDF5" not in made:
@@ -117,7 +117,7 @@ def given_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def addresses(output: str, folder: Path) -> dict[str, int]:
-    """The addresses that the program printed, which h5py's own HDF5 confirms."""
+    """Returns the addresses of datasets that the program printed, and checks them by h5py's own HDF5."""
     found = {name: int(value) for kind, name, value in map(_three, output.splitlines()) if kind == "address"}
     h5py = pytest.importorskip("h5py")
     for file in ("own", "shared"):
@@ -142,13 +142,13 @@ def listed_addresses(file: Path) -> dict[str, int]:
 
 
 def _three(line: str) -> tuple[str, str, str]:
-    """The first three words of a line."""
+    """Returns the first three words of a line."""
     words = [*line.split(), "", ""]
     return words[0], words[1], words[2]
 
 
 def settings_of(folder: Path, name: str) -> dict[str, tuple[str, str]]:
-    """The settings of a file: given and effective by key; each key has one row."""
+    """Returns the settings of a file: given and effective by key; each key has one row."""
     table = hdf5_settings(read_log(folder / "log.darshan"))
     rows = table.rows("path", "key", "given", "effective") if len(table) else ()
     found = [(key, (given, effective)) for path, key, given, effective in rows if path.endswith(name)]

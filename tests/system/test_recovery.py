@@ -97,7 +97,9 @@ def test_when_iolens_is_killed_too_recover_makes_the_log(tmp_path: Path) -> None
 
 
 def test_a_job_ends_no_earlier_than_what_it_kept(tmp_path: Path) -> None:
-    """The ranks kill themselves at once after a message, long before their next sign of life."""
+    """Ranks that kill themselves right after a message, long before their next sign of life, keep the end of that
+    message.
+    """
     done = finish(begin(tmp_path, command("all"), ("--trace", "mpi,io", "--timeline")))
     (log,) = tmp_path.glob("*.darshan")
     job = read_log(log)

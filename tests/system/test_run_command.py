@@ -244,7 +244,9 @@ def test_a_place_that_cannot_be_is_said_before_the_program_runs(tmp_path: Path) 
 
 
 def test_of_several_logs_the_parents_has_the_name(tmp_path: Path) -> None:
-    """The same holds if the parent was a shell before, which leaves a log too. The folder has all logs."""
+    """A process was a shell and became Python. Its log as Python gets the requested name, not those of the shell and of
+    its children; a folder has the logs of all.
+    """
     parent = "import os; open('parent.txt', 'w').write('x'); os.system('echo x >child.txt; uname >other.txt; wait')"
     words = ["sh", "-c", f'echo x >before.txt; exec "$0" -c "{parent}"', sys.executable]
     name = tmp_path / "my.darshan"

@@ -58,8 +58,8 @@ def good(folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str], str]:
-    """Result of a sweep that was interrupted after two runs and then finished: its folder, the start times of the runs
-    before the interruption, and the output of the second call.
+    """Returns the result of a sweep that was interrupted after two runs and then finished: its folder, the start times
+    of the runs before the interruption, and the output of the second call.
     """
     folder = tmp_path_factory.mktemp("sweep")
     first = started(folder)

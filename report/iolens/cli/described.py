@@ -49,7 +49,7 @@ def _described(name: str) -> DescribedCommand:
 
 
 def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> DescribedCommand:
-    """Returns a command, or an action of one, by its parser."""
+    """Returns the description of a command, or of one of its actions, from its parser."""
     actions = [
         _of_parser(f"{name} {choice.dest}", choice.help or "", action.choices[choice.dest])
         for action in parser._actions

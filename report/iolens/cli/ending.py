@@ -100,6 +100,6 @@ def _failed(name: str, error: OSError) -> int:
 
 
 def _give_up_output() -> None:
-    """Keeps Python from trying again at its end to write the output that could not be written."""
+    """Keeps Python from trying once more, when it ends, to write output that could not be written."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

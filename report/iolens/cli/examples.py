@@ -48,4 +48,4 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "io500": ("iolens io500 --np 4 --directory /scratch/you",),
     "selfbench": ("iolens selfbench",),
 }
-"""A command to lines for a shell, the most usual first."""
+"""Examples of each command as lines for a shell, the most usual first."""

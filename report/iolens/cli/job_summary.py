@@ -54,7 +54,7 @@ def _summarise(log: Path, pdf: Path, verbose: bool) -> None:
     from iolens.pages.job.document import write_job
 
     job = read_log(log)
-    # The form of a document follows its name, and here any name shall get a PDF.
+    # The ending of a name decides the form of a document, but this command writes a PDF whatever the name.
     aside = pdf if pdf.suffix.lower() == ".pdf" else pdf.with_name(f"{pdf.name}.{os.getpid()}.pdf")
     write_job(job, aside)
     try:

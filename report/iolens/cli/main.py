@@ -128,7 +128,8 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
         return _front_parser().parse_args(words)
     name, *rest = words
     parser = command_parser(name)
-    # argparse cannot mix them before another command or action, and until Python 3.13 loses what stands behind "--".
+    # argparse cannot mix options with other words if another command follows them (REMAINDER, PARSER), and until Python
+    # 3.13 loses what stands behind "--".
     ordered = "--" in rest or any(action.nargs in (argparse.REMAINDER, argparse.PARSER) for action in parser._actions)
     return parser.parse_args(rest) if ordered else parser.parse_intermixed_args(rest)
 

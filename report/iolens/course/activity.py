@@ -1,7 +1,5 @@
 """activity.yaml: the claims of the course about the runs of the experiment.yaml beside it, in two languages. Every
 error names the file, the claim and the correct form.
-
-Every error names the file, the claim and what to write instead.
 """
 
 from __future__ import annotations
@@ -147,7 +145,7 @@ def _levels_of(value: Any, known: list[Point]) -> Levels:
 
 
 def _has(point: Point, factor: str, level: Any) -> bool:
-    """Returns whether a point has this level, which may be a size with its suffix."""
+    """Returns whether a point has this level of a factor; a size may be written with its suffix."""
     there = point.settings.get(factor)
     if not isinstance(there, int):
         return there is not None and there == str(level)

@@ -13,11 +13,11 @@ _NS = 1_000_000_000
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = 1, 2, 3, 4, 5, 6
 _TIME_NANOS, _DURATION_NANOS, _PERIOD_TYPE, PERIOD = 9, 10, 11, 12
-"""Fields of the message Profile."""
+"""Numbers of the fields of the message Profile."""
 
 
 class Numbers:
-    """Things of one kind with their numbers, in the order of their first use."""
+    """Numbers the texts, files, functions or places of a profile, in the order in which they are first used."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -29,7 +29,7 @@ class Numbers:
 
 
 class Tables:
-    """Texts, files, functions and places that samples refer to."""
+    """The numbered texts, files, functions and places that samples refer to."""
 
     def __init__(self) -> None:
         self.texts, self.files = Numbers(0), Numbers(1)

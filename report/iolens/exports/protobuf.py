@@ -9,7 +9,9 @@ _VARINT, _BYTES = 0, 2
 
 
 def _varint(value: int) -> bytes:
-    """Returns a number, seven bits a byte; a negative one as its 64 bits."""
+    """Returns a number in Protocol Buffers' variable length: seven bits a byte, the lowest first; a negative number as
+    its 64 bits.
+    """
     value &= (1 << 64) - 1
     found = bytearray()
     while value > 0x7F:

@@ -68,7 +68,7 @@ def chains_of(job: Job, search: Sequence[Path]) -> Mapping[tuple[int, int], tupl
 
 
 def samples_per_second(job: Job) -> float:
-    """Returns the requested periods per second; raises IolensError if the log does not have them."""
+    """Returns the requested number of samples per second; raises IolensError if the log does not have it."""
     threads: pd.DataFrame | None = job.private.get("sampling")
     if threads is None or threads.empty or not threads["asked_hz"].max() > 0:
         raise IolensError(f"{job.path}: the sampling rate is missing in this log; record the run again with iolens")

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#f0b400", "#56b4e9")
-"""Okabe and Ito's (2008); the rest is grey."""
+"""Colours of the first programs, by Okabe and Ito (2008); further programs are grey."""
 _OTHERS = "#bbbbbb"
 """Colour of programs without a colour of their own."""
 _LONGEST = 26
-"""Letters of a name in the legend."""
+"""Maximum number of letters of a name in the legend."""
 
 
 @styled

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 READ, WRITE, META, OTHER = "#0072b2", "#d55e00", "#f0b400", "#d9d9d9"
 INK, QUIET, GRID = "#333333", "#777777", "#e4e4e4"
 FINE, ALERT = "#00785a", "#b03a00"
-"""Within a bound, and outside it; dark enough for text on white."""
+"""Colours of a number within its bound and of one outside it; both are dark enough for text on white."""
 FULL_WIDTH, HALF_WIDTH = 6.9, 3.36
 """Inches: the text width of a page, and of one of two figures side by side."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_NAMES = 12
-"""Months that have a name on the axis."""
+"""Maximum number of months that have a name on the axis."""
 
 
 @styled

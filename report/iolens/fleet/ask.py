@@ -99,13 +99,13 @@ class Store:
 
 
 def _listed(rows: str, files: list[str]) -> str:
-    """Returns a query's files as a list of texts."""
+    """Returns a query of SQL with the names of these files in place of `$files`."""
     names = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
     return rows.replace("$files", f"[{names}]")
 
 
 def _empty(columns: Mapping[str, str]) -> str:
-    """Returns a table without rows."""
+    """Returns a query of SQL for a table with these columns and no rows."""
     kinds = {"string": "VARCHAR", "int64": "BIGINT", "float64": "DOUBLE", "bool": "BOOLEAN"}
     cells = ", ".join(f'NULL::{kinds.get(kind, "TIMESTAMPTZ")} AS "{name}"' for name, kind in columns.items())
     return f"(SELECT {cells} WHERE false)"

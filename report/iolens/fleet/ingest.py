@@ -116,7 +116,9 @@ def _new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skippe
 
 
 def _batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batch]:
-    """Yields the logs in batches; the names of the parts are in the order of their time."""
+    """Yields the logs in batches, each with the name of the part of the store that it becomes; later parts have names
+    that sort later.
+    """
     begin = f"{time.time_ns():020d}-{os.getpid()}"
     held: list[Met] = []
     number = size = 0

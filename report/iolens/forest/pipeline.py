@@ -24,7 +24,7 @@ _WORKER = re.compile(r"(python|pypy)[\d.]* .*\((forked|multiprocessing worker)\)
 _SERVER = "multiprocessing fork server"
 _SAMPLES = ("samples", "sampling", "call_nodes", "objects", "generated_code", "job", "process", "mapped_files")
 MOST_LOADERS = 8
-"""Number of main processes whose logs are read for their samples; a job of thousands has alike ones."""
+"""Maximum number of main processes whose logs are read for their samples; in a job of thousands they are alike."""
 
 _DEPTH = 10
 """Number of innermost functions of a chain, the profiler's own included, among which the waiting call is searched."""

@@ -20,7 +20,7 @@ from iolens.errors import IolensError
 from iolens.places import BUILD_FOR_LUSTRE, CHECKOUT, IN_WHEEL, INSTALLED, folders_of_libraries
 
 _SHARED = INSTALLED.parent.parent / "share" / "iolens"
-"""The share folder of the prefix. Neither folder is used if the system's own Python runs the package."""
+"""PREFIX/share/iolens, which holds files below the prefix where `make install` put the package."""
 
 MACHINES = ("thin-links", "balanced-links", "fat-links")
 """Names of the configurations of emulated storage that come with iolens, by the number of targets that a client's link

@@ -33,12 +33,14 @@ class ValueKind(Generic[T]):
     schema: Callable[[], Schema]
 
     def __call__(self, value: Any) -> T:
-        """Returns the converted value; raises ValueError."""
+        """Returns the converted value; raises ValueError if the value is not of this kind."""
         return self.convert(value)
 
 
 def kind(**schema: Any) -> Callable[[Callable[[Any], T]], ValueKind[T]]:
-    """Makes a kind from a function."""
+    """Returns a decorator that makes a kind of value from the function that converts it; `schema` is its JSON
+    Schema.
+    """
     return lambda convert: ValueKind(convert, lambda: schema)
 
 
@@ -69,7 +71,7 @@ class Change:
 
 @kind(type="integer", minimum=1)
 def positive(value: Any) -> int:
-    """Converts a whole number of at least 1."""
+    """Accepts a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{value!r} is not a whole number of at least 1")
     return value
@@ -77,7 +79,7 @@ def positive(value: Any) -> int:
 
 @kind(type="integer", minimum=0)
 def count(value: Any) -> int:
-    """Converts a whole number of at least 0."""
+    """Accepts a whole number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"{value!r} is not a whole number of at least 0")
     return value
@@ -85,13 +87,13 @@ def count(value: Any) -> int:
 
 @kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": _SIZE}])
 def size(value: Any) -> int:
-    """Converts a size in bytes of at least 1."""
+    """Accepts a size in bytes of at least 1."""
     return positive(parse_size(value))
 
 
 @kind(**TEXT)
 def text(value: Any) -> str:
-    """Converts a word or number to text."""
+    """Accepts a word or number to text."""
     if isinstance(value, dict | list) or value is None or value == "":
         raise ValueError(f"{value!r} is not a word")
     return str(value)
@@ -99,7 +101,7 @@ def text(value: Any) -> str:
 
 @kind(type=TEXT["type"], pattern="^[^./][^/]*$")
 def name(value: Any) -> str:
-    """Converts a name that is valid as a folder's name."""
+    """Accepts a name that is valid as a folder's name."""
     if "/" in text(value) or str(value).startswith("."):
         raise ValueError(f"{value!r} cannot be the name of a folder")
     return str(value)
@@ -107,7 +109,7 @@ def name(value: Any) -> str:
 
 @kind(type="array", items=TEXT)
 def words(value: Any) -> tuple[str, ...]:
-    """Converts a list of words."""
+    """Accepts a list of words."""
     if not isinstance(value, list):
         raise ValueError(f"{value!r} is not a list, such as [--class, A]")
     return tuple(text(item) for item in value)
@@ -115,7 +117,7 @@ def words(value: Any) -> tuple[str, ...]:
 
 @kind(type="boolean")
 def yes_or_no(value: Any) -> bool:
-    """Converts true or false."""
+    """Accepts true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"{value!r} is neither true nor false")
     return value
@@ -123,7 +125,7 @@ def yes_or_no(value: Any) -> bool:
 
 @kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": _TIME}])
 def duration(value: Any) -> int:
-    """Converts seconds, and also minutes or hours:minutes:seconds in Slurm's form, which YAML may have read as
+    """Accepts seconds, and also minutes or hours:minutes:seconds in Slurm's form, which YAML may have read as
     a number.
     """
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -137,7 +139,7 @@ def duration(value: Any) -> int:
 
 @kind(anyOf=[{"type": "number", **_PART}, {"type": "string", "pattern": _PERCENT}])
 def portion(value: Any) -> float:
-    """Converts a part of a whole, above 0 and below 1: 5% or 0.05."""
+    """Accepts a part of a whole, above 0 and below 1: 5% or 0.05."""
     found = re.fullmatch(r"([0-9.]+)\s*%", str(value).strip())
     try:
         number = float(found[1]) / 100 if found else float(value)
@@ -150,7 +152,7 @@ def portion(value: Any) -> float:
 
 @kind(type=[*TEXT["type"], "null"], minLength=1)
 def folder(value: Any) -> Path | None:
-    """Converts a path, or nothing."""
+    """Accepts a path, or nothing."""
     return None if value is None else Path(text(value)).expanduser()
 
 
@@ -174,7 +176,7 @@ def name_in(table: Mapping[str, Any], *others: str) -> ValueKind[str]:
 
 @kind(type="array", items={"type": "array", "items": TEXT, "minItems": 2})
 def groups(value: Any) -> tuple[tuple[str, ...], ...]:
-    """Converts a list of lists of words."""
+    """Accepts a list of lists of words."""
     if not isinstance(value, list) or not all(isinstance(item, list) and len(item) > 1 for item in value):
         raise ValueError(f"{value!r} is not a list of groups, such as [[stripe_count, aggregators]]")
     return tuple(words(item) for item in value)
@@ -235,7 +237,7 @@ def _spread_schema(item: Schema) -> Schema:
 
 @kind(type="object", additionalProperties=TEXT)
 def hint_table(value: Any) -> dict[str, str]:
-    """Converts a table of MPI-IO hints."""
+    """Accepts a table of MPI-IO hints."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not a table of hints, such as {{romio_cb_write: enable}}")
     return {text(key): text(item) for key, item in value.items()}
@@ -243,7 +245,7 @@ def hint_table(value: Any) -> dict[str, str]:
 
 @kind(type="object")
 def variables(value: Any) -> dict[str, str]:
-    """Converts a table of environment variables."""
+    """Accepts a table of environment variables."""
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} is not a table of variables, such as {{OMPI_MCA_coll: ^han}}")
     return {text(key): str(item) for key, item in value.items()}
@@ -251,7 +253,7 @@ def variables(value: Any) -> dict[str, str]:
 
 @kind(type="string", minLength=1)
 def _hdf5(value: Any) -> str:
-    """Converts HDF5 settings by file, in the form of `iolens run --hdf5`."""
+    """Accepts HDF5 settings by file, in the form of `iolens run --hdf5`."""
     try:
         return hdf5_of_files(text(value))
     except ArgumentTypeError as error:
@@ -260,7 +262,7 @@ def _hdf5(value: Any) -> str:
 
 @kind(type="string", pattern=_COMPILER)
 def _compiler(value: Any) -> str:
-    """Converts a C compiler: a command's name, or a path."""
+    """Accepts a C compiler: a command's name, or a path."""
     if not isinstance(value, str) or not re.fullmatch(_COMPILER, value):
         raise ValueError(
             f"{value!r} is not a compiler's name, such as gcc, or whole path; put its flags into the key flags"
@@ -270,7 +272,7 @@ def _compiler(value: Any) -> str:
 
 @kind(type="string", pattern=_FLAGS)
 def _flags(value: Any) -> str:
-    """Converts compiler flags; characters that a shell or make would interpret are rejected."""
+    """Accepts compiler flags; characters that a shell or make would interpret are rejected."""
     if not isinstance(value, str) or not re.fullmatch(_FLAGS, value):
         raise ValueError(
             f"{value!r} is not a text with flags, such as '-O3 -march=native'; quotes, $ and the like cannot be used"
@@ -302,7 +304,7 @@ def own_levels_schema() -> Schema:
 
 
 def own_levels(value: Any) -> dict[str, Change]:
-    """Converts the levels of an experiment's own factor: a table of names, each with its changes."""
+    """Accepts the levels of an experiment's own factor: a table of names, each with its changes."""
     if not isinstance(value, dict) or not value:
         raise ValueError(
             "a factor of your own must be a table of levels, such as {posix: {arguments: [-a, POSIX]}, mpiio: {}}"
@@ -324,7 +326,7 @@ def own_levels(value: Any) -> dict[str, Change]:
 
 
 def listed_levels(key: str, value: Any) -> dict[str, Change]:
-    """Converts the levels of a factor in LISTED: a list of changes, or a table as for any own factor."""
+    """Accepts the levels of a factor in LISTED: a list of changes, or a table as for any own factor."""
     if isinstance(value, dict):
         return own_levels(value)
     items = value if isinstance(value, list) else [value]

@@ -95,12 +95,12 @@ def _name_entry(log: Container, key: int, name: bytes) -> bytes:
 
 
 def _job_lines(log: Container, data: bytes) -> list[bytes]:
-    """Returns the lines of the command and of the mounts."""
+    """Returns the command line and then the mounts, one mount a line."""
     return data[8 * _numbers_of(log) + METADATA :].split(b"\0")[0].split(b"\n")
 
 
 def _numbers_of(log: Container) -> int:
-    """Returns the number of numbers at the beginning of the job region."""
+    """Returns how many numbers of 8 bytes stand at the beginning of the job region."""
     return 7 if log.format >= WIDE else 5
 
 
@@ -127,12 +127,12 @@ def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[byte
 
 
 def _renumbered(number: int, names: Pseudonyms) -> int:
-    """Returns the number under which the copy has a job or user of the log."""
+    """Returns another number in place of a job's or a user's number."""
     return names.number(b"number:%d" % number, 1 << 31)
 
 
 def _size_of(rows: list[bytes]) -> int:
-    """Returns how many bytes these lines take behind the command."""
+    """Returns the bytes that these lines take, each with the line break before it."""
     return sum(len(row) + 1 for row in rows)
 
 

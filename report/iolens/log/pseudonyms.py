@@ -96,7 +96,9 @@ class Pseudonyms:
         return b"".join(self.hidden.get(part) or self.hidden.get(part.rstrip(b".")) or part for part in parts)
 
     def name_records(self, names: Iterable[tuple[int, bytes]]) -> None:
-        """Gives every named record the id of its new name, if its old id was the id of its old name."""
+        """Gives every named record a new id, that of its new name; records of pseudo files such as <STDIN> keep
+        theirs.
+        """
         for key, name in names:
             if OWN_NAMES.fullmatch(name):
                 self.ids[key] = key
@@ -110,7 +112,9 @@ class Pseudonyms:
         return self.number(b"record:%d" % key, 1 << 64)
 
     def record(self, key: int) -> int:
-        """Returns the new id of a record."""
+        """Returns the new id of a record: the one that `name_records` chose, or one without a name; the same in every
+        call.
+        """
         found = self.ids.get(key)
         if found is None:
             found = self.ids[key] = self.unnamed(key)

@@ -50,7 +50,7 @@ class Records:
 
     @classmethod
     def of(cls, names: Iterable[str], rows: Iterable[Sequence[Any]]) -> Records:
-        """Returns a table of rows of values."""
+        """Returns a table with these column names from rows of values."""
         named, each = [*names], [*rows]
         columns = zip(*each, strict=True) if each else ((),) * len(named)
         return cls({name: _column(values) for name, values in zip(named, columns, strict=True)})

@@ -47,7 +47,9 @@ class Column:
         return [self.say(*values) for values in zip(*(rows[name].tolist() for name in self.sources), strict=True)]
 
     def is_shown(self, rows: Rows) -> bool:
-        """Returns whether there is anything to show: a value that is neither missing nor 0, and a text."""
+        """Returns False for an optional column that would be empty: all its values are missing or 0, or all its texts
+        are empty.
+        """
         if not self.optional:
             return True
         values = (value for name in self.sources for value in rows[name].tolist())
@@ -91,7 +93,7 @@ class Exhibit(Generic[S]):
     ranks: Callable[[S, pd.DataFrame], Ranks] | None = None
 
     def rows(self, subject: S) -> Rows | None:
-        """Returns the metric's rows; None if there is nothing to show."""
+        """Returns the rows of the metric; None if it has none, or if all values that the exhibit needs are 0."""
         found = self.metric(subject)
         if found is None or not len(found) or (self.needs and not found[self.needs].any()):
             return None
@@ -112,11 +114,11 @@ class Exhibit(Generic[S]):
         return _as_frame(shown if shown is None or self.whole is None else self.whole(subject))
 
     def _listed(self, subject: S) -> pd.DataFrame | None:
-        """Returns all rows for a page with room for them."""
+        """Returns the rows for a page that has room for long lists, which by default are all rows."""
         return _as_frame(self.listed(subject)) if self.listed else self.every(subject)
 
     def table(self, subject: S) -> Table | None:
-        """Returns the rows in words."""
+        """Returns the table for pages and terminals, its values as text; None if there is nothing to show."""
         rows = self.rows(subject) if self.columns else None
         if rows is None:
             return None

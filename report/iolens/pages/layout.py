@@ -37,7 +37,7 @@ def laid_out(layouts: Sequence[PageLayout[S]], subject: S) -> list[Page]:
 
 
 def abreast(*parts: Part[S]) -> Part[S]:
-    """Returns the blocks of these parts, two side by side."""
+    """Returns a part with the blocks of all these parts, two side by side."""
 
     def pairs(subject: S) -> list[Block]:
         blocks = [block for part in parts for block in part(subject)]

@@ -74,7 +74,9 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
 def _joined(
     key: tuple[int, int], own: Mapping[tuple[int, int], tuple[Frame, ...]], parents: Mapping[tuple[int, int], int]
 ) -> tuple[Frame, ...]:
-    """Returns one chain. A parent has a lower number than its nodes, so that what is damaged cannot be a circle."""
+    """Returns the chain that ends at the node `key`, outermost function first. A parent must have a lower number than
+    its nodes, so that a damaged table cannot make an endless chain.
+    """
     rank, node = key
     parts: list[tuple[Frame, ...]] = []
     while (rank, node) in own:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _IDENT = b"\x7fELF\x02\x01"
 SYMTAB, DYNSYM, _NOTE = 2, 11, 7
 _FUNCTION_KINDS = (2, 10)
-"""STT_FUNC, STT_GNU_IFUNC."""
+"""Types of symbols that are functions: STT_FUNC and STT_GNU_IFUNC."""
 
 SECTION = np.dtype(
     {

@@ -28,8 +28,8 @@ _NO_SECTION = struct.pack("<I", 0)
 
 @contextmanager
 def without_symbols(file: Path) -> Iterator[Path]:
-    """Yields a copy of a file that `read_elf` could read, there as long as the context is; OSError without
-    room for it.
+    """Yields a copy of an ELF file without its symbol tables, which is removed when the context ends; raises OSError if
+    there is no room for it.
     """
     with tempfile.TemporaryDirectory(prefix="iolens-") as folder:
         copy = Path(folder) / file.name
@@ -41,7 +41,7 @@ def without_symbols(file: Path) -> Iterator[Path]:
 
 
 def _types_of_symbol_tables(data: mmap.mmap) -> list[int]:
-    """Returns the places in the file of the types of all sections with symbols."""
+    """Returns the offsets in the file at which the section headers of all symbol tables have their type."""
     headers, offset = section_headers(data)
     tables = np.flatnonzero(np.isin(headers["type"], (SYMTAB, DYNSYM)))
     return [offset + int(at) * SECTION.itemsize + _TYPE_AT for at in tables]

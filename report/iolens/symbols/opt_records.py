@@ -31,10 +31,12 @@ _PASSES = {
     "unrolljam": "b",
     "graphite": "b",
 }
-"""A pass of GCC to its letter: V vectorised, u unrolled, i a call inlined, b loops blocked, interchanged or jammed."""
+"""Letters for GCC's passes: V loop vectorised, u loop unrolled, i call inlined, b loops blocked, interchanged or
+jammed.
+"""
 
 MISSED = "m"
-"""A loop that could not be vectorised."""
+"""The letter for a loop that could not be vectorised."""
 
 EMPTY_WORDS = ("couldn't vectorize", "bad loop form")
 _OF_A_LOOP = (*EMPTY_WORDS, "number of iterations", "control flow in loop", "multiple nested loops")

@@ -36,12 +36,12 @@ def _ior(chance: random.Random, ranks: int, times: float = 1) -> tuple[str, str]
 
 
 def _read(words: str, own: bool = True) -> Row:
-    """Returns the input of a run that reads."""
+    """Returns the preparation that writes the input of a run that reads."""
     return {"input": f"ior -a POSIX -w {'-F' if own else ''} {words} -t 4m -o DIR/ior.out"}
 
 
 def _uneven_times(chance: random.Random) -> list[Row]:
-    """Returns slow targets, hosts and ranks."""
+    """Returns runs with slow targets, hosts or ranks."""
     words, rate = _ior(chance, 8)
     places = "@".join(f"DIR/t{k}/f" for k in range(4))
     rows = group(
@@ -98,7 +98,7 @@ def _uneven_times(chance: random.Random) -> list[Row]:
 
 
 def _sizes(chance: random.Random) -> list[Row]:
-    """Returns small transfers, transfers in no order, and flushes."""
+    """Returns runs with small transfers, with transfers in random order, or with many flushes."""
     rows = []
     for fault, way, key in (("small-writes", "-w", "write"), ("small-reads", "-r", "read")):
         words, rate = _ior(chance, 3)
@@ -245,7 +245,7 @@ def _mpiio(chance: random.Random) -> list[Row]:
 
 
 def _targets(chance: random.Random) -> list[Row]:
-    """Returns files of many ranks on few of the targets."""
+    """Returns runs in which the files of many ranks lie on few of the targets."""
     bytes_of_rank = 2 * MIB
     return group(
         "few-targets-0",
@@ -263,7 +263,7 @@ def _targets(chance: random.Random) -> list[Row]:
 
 
 def _caches(chance: random.Random) -> list[Row]:
-    """Returns inputs that are read a second time from a warm cache."""
+    """Returns runs that read an input a second time, from a warm cache."""
     bytes_read = 120 * MIB
     return group(
         "cold-0",
@@ -281,7 +281,7 @@ def _caches(chance: random.Random) -> list[Row]:
 
 
 def _again(chance: random.Random) -> list[Row]:
-    """Returns bytes that move more than once."""
+    """Returns runs that move the same bytes more than once."""
     words, rate = _ior(chance, 3, 0.6)
     rows = group(
         "read-again-0",
@@ -307,7 +307,7 @@ def _again(chance: random.Random) -> list[Row]:
 
 
 def _libraries(chance: random.Random) -> list[Row]:
-    """Returns HDF5 and PnetCDF through ior."""
+    """Returns runs of ior through HDF5 and PnetCDF."""
     words, rate = _ior(chance, 4)
     rows = group(
         "hdf5-small-0",
@@ -393,7 +393,7 @@ def _amount(cost: str, strength: float) -> float:
 
 
 def _in_part(chance: random.Random) -> list[Row]:
-    """Returns faults that only a part of the calls has."""
+    """Returns runs in which only a part of the calls has a fault."""
     bytes_of_rank, rate = _known(chance, 3).split()
     rows = group(
         "sync-some-0",
@@ -536,7 +536,7 @@ def _storms(chance: random.Random) -> list[Row]:
 
 
 def _waiting(chance: random.Random) -> list[Row]:
-    """Returns convoys at locks, and more ranks or threads than cores."""
+    """Returns runs whose ranks wait in turn for a lock, and runs with more ranks or threads than cores."""
     rows = group(
         "file-lock-0",
         "lock-waits",

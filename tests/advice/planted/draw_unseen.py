@@ -46,7 +46,7 @@ def _base(chance: random.Random, ranks: int, longest: float = 2.5, times: int = 
 
 
 def _ranks(chance: random.Random, n: int) -> list[Row]:
-    """Returns slow targets, hosts and ranks, and work that few ranks do."""
+    """Returns runs with slow targets, hosts or ranks, or with work that few ranks do."""
     ranks = chance.choice([8, 12])
     _, rate, words = _base(chance, ranks)
     rows = group(
@@ -128,7 +128,7 @@ def _ranks(chance: random.Random, n: int) -> list[Row]:
 
 
 def _sizes(chance: random.Random, n: int) -> list[Row]:
-    """Returns transfers that are too small, of own files."""
+    """Returns runs with transfers that are too small, in files of single ranks."""
     rows, call = [], chance.choice([5e-4, 1e-3])
     for fault, program, key in (("small-writes", "particles", "write"), ("small-reads", "tracks", "read")):
         ranks = chance.choice([2, 4, 5])
@@ -317,7 +317,7 @@ def _mpiio(chance: random.Random, n: int) -> list[Row]:
 
 
 def _metadata(chance: random.Random, n: int) -> list[Row]:
-    """Returns opens, closes and looks at files."""
+    """Returns runs that open, close and query very many files."""
     ranks = chance.choice([2, 4])
     _, rate, words = _base(chance, ranks)
     rows = group(
@@ -359,7 +359,7 @@ def _metadata(chance: random.Random, n: int) -> list[Row]:
 
 
 def _again(chance: random.Random, n: int) -> list[Row]:
-    """Returns bytes that are read or written more than once."""
+    """Returns runs that read or write the same bytes more than once."""
     rows = []
     for fault, program in (("read-again", "tracks"), ("rewriting", "particles")):
         ranks = chance.choice([2, 4, 6])
@@ -394,7 +394,7 @@ def _again(chance: random.Random, n: int) -> list[Row]:
 
 
 def _python(chance: random.Random, n: int) -> list[Row]:
-    """Returns programs in Python and shell."""
+    """Returns runs of programs in Python and shell."""
     rate, alone = f"rate={chance.choice([60e6, 80e6]):.0f}", {"mpi": False}
     whole = chance.choice([128, 160]) * MIB
     python = "python unseen.py"
@@ -530,7 +530,7 @@ def _elsewhere(chance: random.Random, n: int) -> list[Row]:
 
 
 def _waiting(chance: random.Random, n: int) -> list[Row]:
-    """Returns convoys at locks, and more ranks or threads than cores."""
+    """Returns runs whose ranks wait in turn for a lock, and runs with more ranks or threads than cores."""
     ranks, rate, hold = chance.choice([4, 6]), chance.choice([2e7, 3e7]), chance.choice([0.01, 0.02, 0.03])
     rows = group(
         f"ledger-{n}",
@@ -610,7 +610,7 @@ def _searching(chance: random.Random, n: int) -> list[Row]:
 
 
 def _targets(chance: random.Random, n: int) -> list[Row]:
-    """Returns files of many ranks on few of the targets."""
+    """Returns runs in which the files of many ranks lie on few of the targets."""
     ranks, mine = chance.choice([64, 72]), chance.choice([2, 3]) * MIB
     busiest = chance.uniform(4, 8)
     return group(
@@ -629,7 +629,7 @@ def _targets(chance: random.Random, n: int) -> list[Row]:
 
 
 def _caches(chance: random.Random, n: int) -> list[Row]:
-    """Returns inputs that are read a second time from a warm cache."""
+    """Returns runs that read an input a second time, from a warm cache."""
     mine, warm = chance.choice([104, 120]) * MIB, chance.uniform(0.8, 1.5)
     return group(
         f"cold-{n}",

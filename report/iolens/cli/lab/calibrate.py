@@ -70,7 +70,7 @@ def _size(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs, fit, write the model and say how good it is."""
+    """Performs the runs, fits the model to them, writes it, and prints how well it describes the storage."""
     from dataclasses import replace
 
     from iolens.lab.predict.calibrate import calibrate
@@ -117,7 +117,7 @@ def _model_text(found: Calibration, start: StorageModel) -> str:
 
 
 def _table(found: Calibration, start: StorageModel) -> str:
-    """Returns text for a person."""
+    """Returns the fitted parameters and the errors of the fit as a table for the terminal."""
     from iolens.lab.predict.fit import FITTED
     from iolens.metrics.comparison.settings import three_digits
 

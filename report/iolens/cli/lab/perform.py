@@ -19,7 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Does it on the nodes of this job, and leaves an outcome.json for the sweep; returns the exit code of the program.
+    """Performs the run on the nodes of this job, and leaves an outcome.json for the sweep; returns the exit code of the
+    program.
 
     A job that Slurm starts again has finished some of its runs before: a run with an outcome is not repeated.
     """

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Predicts every combination."""
+    """Predicts the run at every combination of the given settings, and prints or writes the results; returns 0."""
     from iolens.lab.predict.model import model_of
     from iolens.lab.predict.predict import predict
     from iolens.lab.predict.recorded import read_recorded

@@ -25,7 +25,7 @@ from iolens.pages.comparison.sweep_live import shown
 
 
 def number_list(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
-    """Returns a conversion to numbers or sizes, from one word in which blanks or commas separate them."""
+    """Returns a function that converts one word, such as `4,8,16`, into a tuple of different numbers of at least 1."""
 
     def parse(text: str) -> tuple[int, ...]:
         values = tuple(convert(word) for word in text.replace(",", " ").split())
@@ -148,7 +148,9 @@ def carry_out(sweep: Sweep, report: bool) -> int:
 
 
 def hint_of_retry(failed: int) -> str:
-    """Returns advice on failed runs for the person who runs the sweep, whether by make or not."""
+    """Returns a sentence that tells how to repeat failed runs: by an option of make if make started the sweep, else by
+    --retry.
+    """
     option = "RETRY=1" if "MAKELEVEL" in os.environ else "--retry"
     return f"{failed} failed; `{option}` does {'it' if failed == 1 else 'them'} again and keeps the others"
 
@@ -184,7 +186,7 @@ def _announce(sweep: Sweep) -> None:
 
 
 def _finish(sweep: Sweep) -> None:
-    """Writes the PDFs and print where they are; the best setting comes from the comparison."""
+    """Writes the PDFs, and prints where they are and the best setting, which the comparison found."""
     from iolens.log import read_log
 
     first = sorted((sweep.folder / "first").glob("*.darshan"))

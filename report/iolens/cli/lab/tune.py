@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Searches, confirm and report; 0 if a setting was found, 1 when no run can be compared."""
+    """Searches for a good setting, confirms it and reports it; returns 0 if a setting was found, 1 if no run can be
+    compared.
+    """
     experiment = given_experiment(args)
     if experiment.metric == "latency":
         raise UsageError(
@@ -114,7 +116,7 @@ def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pa
 
 
 def _finish(folder: Path) -> None:
-    """Writes the PDF, the hints file and the stripe command; print the verdict and where they are."""
+    """Writes the PDF, the hints file and the stripe command; prints the verdict and the names of these files."""
     from iolens.cli.read.compare import tell
     from iolens.lab.sweep.read.results import load_results
     from iolens.log import read_log
@@ -128,7 +130,9 @@ def _finish(folder: Path) -> None:
 
 
 def _take_home(folder: Path, summary: ComparisonSummary) -> list[Path]:
-    """Writes the hints as ROMIO reads them, and the line that sets the stripes; the files that were written."""
+    """Writes a hints file for ROMIO and a file with the command that sets the stripes; returns the files that were
+    written.
+    """
     from iolens.lab.files import write_aside
 
     found = summary.remedy

@@ -73,7 +73,9 @@ def _folder_of(activity: str) -> Path:
 
 
 def _with_solver(experiment: Experiment) -> Experiment:
-    """Returns the experiment with the solver that its arguments leave out."""
+    """Returns the experiment without --io-only, so that its program also computes; raises UsageError without that
+    argument.
+    """
     if "--io-only" not in experiment.arguments:
         raise UsageError(
             f"--full: {experiment.program} of {experiment.name} has no solver that --full could switch on; "

@@ -25,7 +25,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _with_names(command: DescribedCommand) -> DescribedCommand:
-    """Adds the possible names of a word to the command, if its parser does not list them."""
+    """Returns the command, with the possible values of each word whose parser does not list them, for example table
+    names.
+    """
     options = [
         replace(option, choices=tuple(_NAMES[command.name, option.value]()))
         if (command.name, option.value) in _NAMES

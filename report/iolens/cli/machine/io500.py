@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs all phases and print their values and the score; the lines are kept in io500/result_summary.txt."""
+    """Runs all phases and prints their values and the score; the lines are kept in io500/result_summary.txt."""
     scale = Scale(args.np, args.easy_block, args.hard_segments, args.easy_items, args.hard_items)
     directory = args.directory.resolve()
     if not directory.is_dir():

@@ -64,12 +64,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _traced(job: Job) -> bool:
-    """Returns the job recorded every transfer."""
+    """Returns True if the job's log has a trace of every transfer (DXT)."""
     return any(name.startswith("DXT") for name in job.frames)
 
 
 def _table(found: Sequence[LibraryCosts], files: int, pairs: int) -> str:
-    """Returns the table of all libraries; the first one is no library."""
+    """Returns the added cost of each library as a table; the first of `found` is the run without a library."""
     plain, *libraries = found
     titles = ["ns per call of 8 bytes", "direct", *(one.name for one in libraries)]
     rows = [
@@ -95,7 +95,7 @@ def _table(found: Sequence[LibraryCosts], files: int, pairs: int) -> str:
 
 
 def _lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Returns lines of columns."""
+    """Returns the rows as lines in which the cells of a column begin at the same place."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the table, and write the files where they are asked for."""
+    """Prints the table, and writes the files that the options ask for."""
     from iolens.log import read_log
     from iolens.metrics.processor.mpi.calls import mpi_rows
     from iolens.metrics.processor.mpi.peers import sent
@@ -94,8 +94,6 @@ def cores_of(job: Job, order: Order) -> int:
 def write_order(job: Job, order: Order, args: argparse.Namespace) -> None:
     """Writes MPICH_RANK_ORDER and, if enough hosts are known, the rankfile; otherwise says why it is missing. Raises
     UsageError before any file is written if hosts were given but are too few.
-
-    Raises UsageError, before any file is written, where hosts were given and are too few.
     """
     from iolens.pages.job.placement import mpich_order, rankfile
     from iolens.pages.output import make_folder, written_aside

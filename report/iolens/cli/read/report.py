@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes a document per log and say where; 0 if all are done."""
+    """Writes a document for each log and prints its name; returns 0 if all were written."""
     if args.output and len(args.logs) > 1:
         raise UsageError(f"--output names one file, but {len(args.logs)} logs are given; leave --output out")
     from iolens.pages.export import export, need_folders
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report_log(path: Path, document: Path) -> Tables:
-    """Returns the document of one log, and how to get its tables."""
+    """Writes the document of one log; returns a function that makes its tables."""
     from iolens.log import read_log
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -59,7 +59,7 @@ def _report_log(path: Path, document: Path) -> Tables:
 
 
 def _report_folder(path: Path, document: Path) -> Tables:
-    """Returns the document of all logs of a folder as one job, and how to get its tables."""
+    """Writes the document of all logs of a folder as one job; returns a function that makes its tables."""
     from iolens.forest.forest import read_forest
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.forest import FOREST_EXHIBITS

@@ -79,7 +79,7 @@ def server(logs: NamedLogs) -> Any:
 
 
 def _answering(tool: Callable[..., Any], refusal: type[Exception]) -> Callable[..., Any]:
-    """Returns a tool whose refusals reach the client as their sentences."""
+    """Returns the tool, changed so that the message of an IolensError reaches the client as the tool's error."""
 
     @wraps(tool)
     def answer(*words: Any, **named: Any) -> Any:

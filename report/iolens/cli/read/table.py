@@ -110,7 +110,7 @@ def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     metric: Any = exhibit.metric
 
     def answer(job: Any, ask: Ask = ask) -> pd.DataFrame | None:
-        """Returns the exhibit's metric, asked."""
+        """Returns the table of the job for the levels, threshold and conditions in `ask`."""
         found: pd.DataFrame | None = metric(job, ask)
         return found
 
@@ -158,7 +158,9 @@ def _numbers(title: str, frame: pd.DataFrame) -> Table:
 
 
 def depth_heads(frame: pd.DataFrame) -> list[str]:
-    """Returns the name of each depth below the total; single ranks may stand at several, beside deeper levels."""
+    """Returns a heading for each depth below the total: the level of its rows, or PE if it has rows of single ranks
+    alone.
+    """
     levels = frame[frame["depth"] > 0].groupby("depth")["level"].unique()
     return ["PE" if set(names) == {"pe"} else next(n for n in names if n != "pe").capitalize() for names in levels]
 

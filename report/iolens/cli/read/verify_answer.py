@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _text(name: str) -> str:
-    """Returns the text to check."""
+    """Returns the answer whose numbers are checked: the file `name`, or standard input for "-"."""
     if name == "-":
         return sys.stdin.read()
     try:

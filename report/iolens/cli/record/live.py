@@ -120,7 +120,7 @@ def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
 
 
 def _watch(job: list[Spool], interval: float, once: bool) -> None:
-    """Prints one look, or go on until the job ends or the person has seen enough."""
+    """Prints the state of the job once, or again and again until the job ends or the user interrupts."""
     from contextlib import nullcontext
 
     from rich.console import Console, Group

@@ -164,7 +164,7 @@ def _mention(jobs: Sequence[Sequence[Spool]]) -> None:
 
 
 def _collect(args: argparse.Namespace) -> int:
-    """Brings this node's part of the chosen jobs to a folder; 1 when something had to stay."""
+    """Moves the spools of the chosen jobs from this node to a folder; returns 1 if any could not be moved."""
     from iolens.lab.recovery import rescue
     from iolens.lab.recovery.choice import JobSelection
 

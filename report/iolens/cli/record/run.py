@@ -28,11 +28,12 @@ LEAST_HZ, LARGEST_HZ = 0.1, 10000.0
 """The range of IOLENS_SAMPLE that the profiler accepts."""
 MOST_CALLERS = 64
 _DEFAULT_WHY_MIB = 64
-"""Memory of a process for --why: two million events."""
+"""Default memory of a process for the events of --why, in MiB: room for two million events."""
 _LARGEST_WHY_MIB = 2**10
-"""The events in so much memory take 3.4 GiB before compression; a reader takes up to 4 GiB of a rank."""
+"""Largest memory for --why, in MiB: its events are 3.4 GiB in the log before compression, and the reader accepts 4 GiB.
+"""
 _BEFORE = "; write -- before the command"
-"""The hint for a command that was taken for an option's number."""
+"""End of the error message if the command's first word stands where an option expects a number."""
 LARGEST_EVENTS = 2**63 - 1
 """The largest IOLENS_TIMELINE that the profiler accepts."""
 
@@ -53,7 +54,7 @@ _VARIABLES = {
     "IOLENS_SAMPLE": "sample",
     "IOLENS_TIMELINE": "timeline",
 }
-"""Variables of the profiler, and the options that set them here."""
+"""Environment variables of the profiler, each with the option of `iolens run` that sets it."""
 
 
 def _groups_of_functions(text: str) -> str:
@@ -81,7 +82,7 @@ def _hdf5_of_files(text: str) -> str:
 
 
 def _samples_per_second(text: str) -> float:
-    """Returns a rate; raises if it is none."""
+    """Returns the rate of samples that the option gives; raises if it is no number or outside the permitted range."""
     try:
         rate = float(text)
     except ValueError:
@@ -92,7 +93,9 @@ def _samples_per_second(text: str) -> float:
 
 
 def _counters_to_keep(text: str) -> str:
-    """Returns groups or events of the processor, of which the profiler judges the names; raises if there are none."""
+    """Returns the names of groups or events of the processor, which the profiler will check; raises if there are
+    none.
+    """
     if not text.replace(",", " ").split():
         raise argparse.ArgumentTypeError(f"{text!r} is neither a group nor an event; --list-hwpc prints all")
     return text

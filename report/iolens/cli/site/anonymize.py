@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the anonymous log and say where; 0 if done."""
+    """Writes the anonymous log and prints its name; returns 0."""
     unknown = set(args.keep) - set(KEEPS)
     if unknown:
         raise UsageError(f"--keep {','.join(sorted(unknown))} is unknown; choose from {', '.join(KEEPS)}")

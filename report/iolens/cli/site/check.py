@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _subject(path: Path) -> Subject:
-    """Returns the value at a path in the document; the path must lead to exactly one value."""
+    """Returns the subject at a path; raises UsageError if the path is a folder with runs of several settings."""
     from iolens.lab.subjects.subjects import subjects_of
 
     found = subjects_of(path)

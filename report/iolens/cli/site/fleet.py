@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the document that is asked for, else print the report."""
+    """Writes the document that the options ask for; without one, prints the report."""
     from iolens.fleet.tables import need
 
     need("fleet", "pyarrow", "duckdb")

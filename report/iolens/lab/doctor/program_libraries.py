@@ -15,7 +15,7 @@ from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 _LDCONFIG = "/sbin/ldconfig"
 _NEWEST_1_8 = 10
-"""Interface number of the HDF5 libraries of version 1.8, whose handles have another size."""
+"""Highest interface number of HDF5 1.8. Its handles have another size than those of later versions."""
 
 
 def program_libraries() -> Iterator[CheckResult]:
@@ -30,7 +30,7 @@ def program_libraries() -> Iterator[CheckResult]:
 
 
 def _hdf5(known: Sequence[Path]) -> CheckResult:
-    """Returns the HDF5 libraries that take settings from outside (`iolens run --hdf5`)."""
+    """Checks which of the known libraries are HDF5 that takes settings from outside (`iolens run --hdf5`)."""
     found = [path for path in _named(r"libhdf5(_serial|_openmpi|_mpich)?", known) if _interface(path) > _NEWEST_1_8]
     return _result(
         "HDF5", found, "takes settings of `iolens run --hdf5`", "no HDF5 from 1.10 on; a program may bring one"

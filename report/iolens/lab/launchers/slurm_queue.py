@@ -57,7 +57,9 @@ def states(jobs: Iterable[int]) -> Mapping[int, QueuedJob] | None:
 
 
 def _listed_job(line: str) -> tuple[int, QueuedJob]:
-    """Returns number and state from a line of squeue; the number is 0 for a job that is not ours."""
+    """Returns number and state from a line of squeue; the number is 0 if it is no plain number, as for an array of
+    jobs.
+    """
     number, state, reason = [*line.split("|", 2), "", ""][:3]
     return (int(number) if number.isdecimal() else 0), QueuedJob(state, reason)
 

@@ -68,10 +68,10 @@ class CallKind(IntEnum):
 
 
 TRANSFERS = (CallKind.WRITE, CallKind.READ)
-"""Transfers below MPI-IO."""
+"""The kinds of POSIX calls that move bytes, which MPI-IO makes too."""
 
 NO_FILE = -1
-"""The file of a call that has none."""
+"""File number of a call that uses no file."""
 
 
 @dataclass(frozen=True, eq=False)

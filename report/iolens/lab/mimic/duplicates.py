@@ -13,7 +13,9 @@ import numpy as np
 from iolens.lab.mimic.calls import CallKind, Calls
 
 _MOST_CHOICES = 3000
-"""Maximum number of choices that are tried; if there are more, the first choice is taken."""
+"""Maximum number of ways to choose the duplicates among the opens that are tried; if none of them fits, the first is
+taken.
+"""
 
 
 def choose(own: Calls, opens: np.ndarray, count: int, counters: Mapping[str, int]) -> list[int]:

@@ -100,5 +100,5 @@ def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _facts_among(said: Mapping[str, str]) -> dict[str, str]:
-    """Returns the facts that comparisons show, under their names in this file's tables."""
+    """Returns those facts of IOR's summary that comparisons show, under the names of _FACTS instead of IOR's."""
     return {name: said[key] for key, name in _FACTS.items() if key in said}

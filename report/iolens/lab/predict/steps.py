@@ -44,7 +44,7 @@ class RankSteps:
         self.lines.append(f"f,{rank},{self.numbers[file]}")
 
     def meet(self, ranks: Iterable[int]) -> None:
-        """Makes these ranks continue when the last of them has arrived."""
+        """Adds a step at which each of these ranks waits until the last of them has arrived."""
         group = list(ranks)
         if len(group) > 1:
             self.lines += [f"m,{rank},{self.met},{len(group)}" for rank in group]

@@ -97,7 +97,7 @@ Span = tuple[int, int, int]
 
 
 def _stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
-    """Returns, for each round, one stripe per aggregator."""
+    """Yields, for each round, one stripe per aggregator: rank, begin and end."""
     size, count = plan.stripe_size, len(plan.aggregators)
     first, last = int(wanted.begin[0]) // size // count, (int(wanted.end[-1]) - 1) // size // count
     for row in range(first, last + 1):
@@ -106,7 +106,7 @@ def _stripes_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
 
 
 def _buffers_of(plan: Collective, wanted: Extents) -> Iterator[list[Span]]:
-    """Returns, for each round, one buffer of each aggregator's part, beginning at the first wanted byte there."""
+    """Yields, for each round, one buffer of each aggregator's part, beginning at the first wanted byte there."""
     parts = []
     for rank, begin, end in _domains(plan, int(wanted.begin[0]), int(wanted.end[-1])):
         inside = wanted.clip(begin, end)

@@ -109,7 +109,7 @@ def _filled_stripes(settings: ChangedSettings, recorded: Recorded) -> int | None
 
 
 def prediction_json(found: WhatIf) -> str:
-    """Returns the text of the file."""
+    """Returns the predictions as the JSON text that `read_what_if` reads."""
     points = [{**settings, **asdict(times)} for settings, times in found.points]
     return json.dumps({"schema": 1, **asdict(found), "own_error": found.own_error, "points": points}, indent=2) + "\n"
 

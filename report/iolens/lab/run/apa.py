@@ -104,7 +104,7 @@ def _place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
 
 
 def settings_of(apa: Apa, found: TraceableFunctions) -> dict[str, str]:
-    """Returns the settings of the profiler as variables."""
+    """Returns the profiler's settings for a file of iolens apa, as variables of the environment."""
     groups = [*apa.groups, *(["functions"] if found.addresses and "functions" not in apa.groups else [])]
     settings = {"IOLENS_TRACE": ",".join(groups or ["io"])}
     if apa.counters:
@@ -115,7 +115,9 @@ def settings_of(apa: Apa, found: TraceableFunctions) -> dict[str, str]:
 
 
 def untraced(reasons: Iterable[tuple[str, str]]) -> list[str]:
-    """Returns a sentence for each reason."""
+    """Returns a sentence for each reason, with all functions that are not traced for it; `reasons` has pairs of a
+    function and its reason.
+    """
     by_reason: dict[str, list[str]] = {}
     for name, why in reasons:
         by_reason.setdefault(why, []).append(name)

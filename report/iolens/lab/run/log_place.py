@@ -88,7 +88,7 @@ def name_logs(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
     name.unlink(missing_ok=True)
     try:
         os.link(first, name)
-    except OSError:  # Some file systems have no hard links.
+    except OSError:  # Copies the log where the file system has no hard links.
         shutil.copyfile(first, name)
     say(f"log of the first process: {name}")
     return tuple(logs)

@@ -64,7 +64,9 @@ def _behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
 
 
 def _foreign(program: Path) -> str | None:
-    """Returns the reason why a program cannot load our library; None for scripts, and if the library was not built."""
+    """Returns the reason why a program cannot load our library; None if it can, for scripts, and if the library was not
+    built.
+    """
     library = find_library("libiolens.so")
     head = mpi.head_of(program, mpi.HEAD)
     if library is None or head[:4] != b"\x7fELF":

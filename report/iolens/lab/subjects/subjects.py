@@ -49,7 +49,7 @@ def _distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
 
 
 def subjects_of(path: Path) -> list[Subject]:
-    """Returns the subjects in a path."""
+    """Returns the subjects at a path: a log, an output or a run is one; a folder of runs has one for each setting."""
     if not path.exists():
         raise UsageError(f"{path} does not exist; give a log, a benchmark's output, or a folder of these")
     if not path.is_dir():
@@ -129,7 +129,7 @@ def _alike(path: Path, trials: Sequence[Trial]) -> None:
 
 
 def _kind(trial: Trial) -> str:
-    """Returns the properties that all repetitions of a run share."""
+    """Returns, in words, what all repetitions of a run have in common: program and number of processes."""
     if trial.job is not None:
         processes = "process" if trial.job.nprocs == 1 else "processes"
         return f"{PurePosixPath(trial.job.exe).name or 'unknown program'} on {trial.job.nprocs} {processes}"

@@ -83,7 +83,9 @@ class Search:
         return traits(self.machines, self.features, best, self.belief(measured))
 
     def choice(self, place: int, why: str, measured: Mapping[int, float]) -> Choice:
-        """Returns a choice with the model's expectation, if there are runs to base it on."""
+        """Returns the choice of this setting with the bandwidth that the model expects of it, or without before the
+        first run.
+        """
         if not measured:
             return Choice(place, why)
         belief = self.belief(measured)

@@ -157,7 +157,7 @@ def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
 
 
 def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
-    """Performs one run and adds its result."""
+    """Performs one run of the search and adds its result to the trail."""
     sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
     with closing(perform(sweep, [attempt_at(sweep, Run(point, 1))], progress.begun)) as one:
         record = next(one)
@@ -183,7 +183,7 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
 
 
 def _told(record: RunRecord, step: SearchStep) -> str:
-    """Returns a line about a step."""
+    """Returns the line that is printed after a step of the search: its setting, its bandwidth and the expected one."""
     if step.bandwidth is None:
         return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"
     hope = ""

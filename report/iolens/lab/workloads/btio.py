@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from iolens.lab.workloads.workload import Workload, size_of, value_of
 
 _POINT_BYTES = 40
-"""Five doubles per grid point (BT-IO)."""
+"""Bytes of a grid point in BT-IO: five doubles."""
 
 DEFAULT_INTERVAL = 5
 

@@ -54,7 +54,7 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
 
 @cache
 def _layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], tuple[str, ...], tuple[str, ...]]:
-    """Returns a module's record, and the names of its integers and of its doubles, in their order."""
+    """Returns the layout of a module's record, and the names of its integers and of its doubles, in their order."""
     module = MODULES[name]
     names = stored(module, version)
     whole, doubles = (tuple(name for name in names if ("_F_" in name) == timed) for timed in (False, True))

@@ -21,7 +21,7 @@ HEATMAP_NAMES = {
     4131494093108637317: "DAOS",
 }
 VERSIONS = {"LUSTRE": (1, 2), "DXT_POSIX": (1, 2), "DXT_MPIIO": (1, 2, 3), "APMPI": (1,), "HEATMAP": (1,)}
-"""Record versions that can be read."""
+"""Versions of the records that can be read, by module."""
 
 _COMPONENT = ("stripe_size", "stripe_count", "pattern", "flags", "extent_start", "extent_end", "mirror")
 _LUSTRE = {
@@ -75,7 +75,9 @@ def read_lustre(log: Container, region: Region) -> Records:
 def _lustre_v1(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
-    """Returns a record of version 1: OST and MDT counts, MDT offset, stripe size and count, OSTs."""
+    """Reads the record of version 1 at word `at` into `rows`: OST and MDT counts, MDT offset, stripe size and count,
+    OSTs. Returns the position behind it.
+    """
     head = words[at : at + 7]
     if len(head) < 7 or not 0 <= head[6] <= len(words) - at - 7:
         raise damaged(log, region)
@@ -87,7 +89,9 @@ def _lustre_v1(
 def _lustre_v2(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
-    """Reads a record of version 2: components of 7 numbers and a pool name, then the OSTs of all components."""
+    """Reads the record of version 2 at word `at` into `rows`, one row per component: components of 7 numbers and a pool
+    name, then the OSTs of all components. Returns the position behind the record.
+    """
     head = words[at : at + 4]
     if len(head) < 4 or min(head[2:]) < 0 or head[2] * 9 + head[3] > len(words) - at - 4:
         raise damaged(log, region)
@@ -107,7 +111,7 @@ def _lustre_v2(
 
 
 def unsigned(key: int) -> int:
-    """Returns a record id read as a signed number."""
+    """Returns a record id as the unsigned number that it is; `key` was read as a signed number."""
     return key & 0xFFFFFFFFFFFFFFFF
 
 

@@ -13,7 +13,7 @@ KEPT, BROKEN, UNKNOWN = "kept", "not kept", "cannot be known"
 """The possible outcomes of a check."""
 
 Finding = tuple[str, str]
-"""Result of a rule: one of the states above, and the evidence in a sentence."""
+"""Result of a check: KEPT, BROKEN or UNKNOWN, and the evidence in a sentence."""
 
 _RECORDED = (
     *("group", "started", "load_before", "load_after", "host", "cpu", "cpus", "memory", "kernel", "cached", "mpi"),

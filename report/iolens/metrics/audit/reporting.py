@@ -27,14 +27,14 @@ _FACTS: Mapping[str, str] = {
 
 
 def _base(evidence: Evidence) -> Finding:
-    """Checks rule 1: every ratio names its base."""
+    """Checks Hoefler and Belli's rule 1: every ratio names its base."""
     if evidence.base:
         return KEPT, f"Ratios are relative to {evidence.base}."
     return BROKEN, "No run is the baseline, so no setting has a ratio to one; effects name the level they start from."
 
 
 def _subset(evidence: Evidence) -> Finding:
-    """Checks rule 2: everything that was left out is named with its reason."""
+    """Checks Hoefler and Belli's rule 2: everything that was left out is named with its reason."""
     silent = [label for label, reason in evidence.left_out if not reason]
     if silent:
         return BROKEN, f"Left out without a reason: {list_text(silent)}."
@@ -47,7 +47,7 @@ def _subset(evidence: Evidence) -> Finding:
 
 
 def _means(evidence: Evidence) -> Finding:
-    """Checks rule 3: typical values are geometric means."""
+    """Checks Hoefler and Belli's rule 3: typical values are geometric means."""
     repeated = {name: each for name, each in evidence.groups.items() if len(each) > 1 and min(each) > 0}
     if not repeated:
         return KEPT, "No mean is used for single runs."
@@ -61,13 +61,13 @@ def _means(evidence: Evidence) -> Finding:
 
 
 def _ratios(evidence: Evidence) -> Finding:
-    """Checks rule 4: ratios are averaged geometrically alone."""
+    """Checks Hoefler and Belli's rule 4: ratios are averaged geometrically alone."""
     single = "geometric means of ratios within blocks" if evidence.by_block else "quotients of typical values"
     return KEPT, f"Ratios are {single}; effects over several settings are geometric means of ratios."
 
 
 def _spread(evidence: Evidence) -> Finding:
-    """Checks rule 5: variation is reported with its intervals."""
+    """Checks Hoefler and Belli's rule 5: variation is reported with its intervals."""
     single = [name for name, each in evidence.groups.items() if len(each) == 1]
     if not evidence.groups:
         return UNKNOWN, "No measurement can be used."
@@ -83,7 +83,7 @@ def _spread(evidence: Evidence) -> Finding:
 
 
 def _normality(evidence: Evidence) -> Finding:
-    """Checks rule 6: normality is not assumed without a check."""
+    """Checks Hoefler and Belli's rule 6: normality is not assumed without a check."""
     counts = [len(each) for each in evidence.groups.values()]
     if max(counts, default=0) < 2:
         return KEPT, "No assumption is made, because there are no intervals."
@@ -95,7 +95,7 @@ def _normality(evidence: Evidence) -> Finding:
 
 
 def _sound(evidence: Evidence) -> Finding:
-    """Checks rule 7: differences are tested by a sound method."""
+    """Checks Hoefler and Belli's rule 7: differences are tested by a sound method."""
     counts = [len(each) for each in evidence.groups.values()]
     if len(counts) < 2:
         return UNKNOWN, "Fewer than two values are compared."
@@ -109,7 +109,7 @@ def _sound(evidence: Evidence) -> Finding:
 
 
 def _centre(_: Evidence) -> Finding:
-    """Checks rule 8: the centre suits the question."""
+    """Checks Hoefler and Belli's rule 8: the centre suits the question."""
     return (
         UNKNOWN,
         "Within a run the slowest process counts; over runs the typical value counts. Check that this suits your "
@@ -118,7 +118,7 @@ def _centre(_: Evidence) -> Finding:
 
 
 def _factors(evidence: Evidence) -> Finding:
-    """Checks rule 9: all factors, their levels and the set-up are reported."""
+    """Checks Hoefler and Belli's rule 9: all factors, their levels and the set-up are reported."""
     missing = [name for column, name in _FACTS.items() if evidence.unknown(column)]
     if missing:
         return BROKEN, f"Not recorded for all runs: {', '.join(missing)}."
@@ -126,7 +126,7 @@ def _factors(evidence: Evidence) -> Finding:
 
 
 def _timing(evidence: Evidence) -> Finding:
-    """Checks rule 10: the report says how time was measured and summarised."""
+    """Checks Hoefler and Belli's rule 10: the report says how time was measured and summarised."""
     if evidence.from_logs:
         return KEPT, "The log's run time, and the I/O times of an average process."
     if evidence.swept:
@@ -138,14 +138,16 @@ def _timing(evidence: Evidence) -> Finding:
 
 
 def _bounds(evidence: Evidence) -> Finding:
-    """Checks rule 11: upper bounds of performance are shown."""
+    """Checks Hoefler and Belli's rule 11: upper bounds of performance are shown."""
     if not evidence.bounded:
         return BROKEN, "No bound is known, because neither a model of the storage nor the rate of a device was given."
     return KEPT, f"A line shows the storage's bound for {evidence.bounded} of {len(evidence.groups)} values."
 
 
 def _plots(evidence: Evidence) -> Finding:
-    """Checks rule 12: figures show the data, and lines join only points between which values make sense."""
+    """Checks Hoefler and Belli's rule 12: figures show the data, and lines join only points between which values make
+    sense.
+    """
     if evidence.joined:
         return BROKEN, f"Lines connect levels of {evidence.joined}, which are names and not numbers."
     return KEPT, "Intervals and single runs are drawn; lines connect only numbers."

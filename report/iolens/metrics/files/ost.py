@@ -25,7 +25,7 @@ from iolens.metrics.times.traces import PIECE, record_slices, run_begins
 
 _COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_written"]
 _KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
-"""Type of each column."""
+"""NumPy type of each of _COLUMNS."""
 _GAP = 1.25
 """Factor by which the slowest of the other targets must be faster than the fastest of the slow ones."""
 _FEWEST_TARGETS = 3
@@ -266,7 +266,9 @@ def _from_traces(traced: Records, layouts: Records) -> Records:
 
 
 def _add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
-    """Adds a row for each stripe to each of COLUMNS; the fourth value is the number of stripes."""
+    """Appends one array to each list in `parts`, one list per column of COLUMNS, with an element per stripe. The fourth
+    of the `values` has an element per stripe; single values are repeated.
+    """
     for part, value, kind in zip(parts, values, _KINDS, strict=True):
         part.append(np.broadcast_to(np.asarray(value, kind), len(values[3])))
 

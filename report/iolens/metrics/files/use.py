@@ -154,6 +154,6 @@ def id_rows(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def most_first(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
-    """Returns the rows that are chosen (or all), the largest value first."""
+    """Returns the row numbers of the chosen values (or of all), those of the largest values first."""
     rows = np.arange(len(values)) if chosen is None else np.flatnonzero(chosen)
     return rows[::-1][np.argsort(values[rows][::-1])][::-1]

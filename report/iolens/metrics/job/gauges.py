@@ -21,10 +21,10 @@ _EFFICIENT = 0.8
 """The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""
 
 _INEFFICIENT = 0.2
-"""Share of the run that is spent on I/O at this efficiency."""
+"""Share of the run that I/O may take at an efficiency of _EFFICIENT: the rest up to 1."""
 
 _WHOLE = 1 << 20
-"""Lustre's default stripe size in bytes: a smaller transfer cannot fill one."""
+"""Lustre's default stripe size in bytes: a smaller transfer cannot fill a stripe."""
 
 _SOURCES = {
     "share": "POP: efficiencies of 0.8 are acceptable",

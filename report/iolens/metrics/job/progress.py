@@ -62,7 +62,9 @@ def standing(job: Job, before: Job | None) -> list[Standing] | None:
 
 
 def stands(now: pd.DataFrame, then: pd.DataFrame) -> list[Standing]:
-    """Finds the same as `standing`, from rows with rank, group, function and samples."""
+    """Returns the result of `standing` for two readings of samples: rows with rank, group, function and samples so
+    far.
+    """
     keys = ["rank", "group", "function"]
     counts = now.groupby(keys)["samples"].sum().sub(then.groupby(keys)["samples"].sum(), fill_value=0)
     fresh = counts[counts > 0].reset_index()

@@ -46,13 +46,17 @@ def io_seconds(job: Job) -> float | None:
 
 @once_per_job
 def io_mean_seconds(job: Job) -> float | None:
-    """Returns seconds of I/O of an average process over the same records; None for a log without records of I/O."""
+    """Returns seconds of I/O of an average process, each file in the highest layer that knows it; None for a log
+    without records of I/O.
+    """
     return sum(kind_seconds(job).values()) / max(job.nprocs, 1) if highest_records(job) else None
 
 
 @once_per_job
 def kind_seconds(job: Job) -> dict[str, float]:
-    """Returns seconds of reads, writes and metadata calls (KINDS) of all processes together over the same records."""
+    """Returns seconds of reads, writes and metadata calls (KINDS) of all processes together, each file in the highest
+    layer that knows it.
+    """
     records = highest_records(job)
     found = {
         kind: sum(float(seconds_in(job, name, kind, waits=False)[part].sum()) for name, part in records)

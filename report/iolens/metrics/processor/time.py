@@ -59,7 +59,7 @@ from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import BUSIER, CoreUse, core_use
 
 Parts = dict[str, np.ndarray]
-"""Seconds of each rank by part."""
+"""For each part of the time, an array with the seconds of each rank."""
 
 _IN_USER_MODE = (*MPI_PARTS, OPENMP, START, PROFILER, *(part for part in IO_PARTS if part != "I/O in POSIX"))
 """Parts of the time inside calls that may use a core outside the kernel."""

@@ -17,7 +17,7 @@ from statistics import fmean
 from iolens.metrics.statistics.student import t_quantile
 
 Term = tuple[float, int]
-"""A weight and the index of a group."""
+"""A term of a sum of groups' means: the weight, and the index of the group."""
 
 CONFIDENCE = 0.95
 _FARTHEST = 600.0

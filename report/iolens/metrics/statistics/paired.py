@@ -32,11 +32,11 @@ another.
 """
 
 _TREND_FROM = 8
-"""Fewest degrees of freedom with which one of them is used for a trend within blocks."""
+"""Minimum number of degrees of freedom from which on one is spent to estimate a trend within blocks."""
 
 _ENOUGH = 500
-"""Number of draws from which the usual size of an error is estimated; errors are scaled by it, so that the intervals of
-a family are alike.
+"""Number of draws that estimate the usual size of each error. Errors are divided by their usual size, so that one
+critical value serves all intervals that hold together.
 """
 
 _BY_BLOCK = "each run is compared with the runs of its block, one repetition of every setting, so that drift cancels"

@@ -100,7 +100,9 @@ def _merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
 def _row_of(
     groups: Sequence[Sequence[float]], letters: Sequence[str], blocks: Sequence[Sequence[int]] | None
 ) -> dict[str, Any]:
-    """Returns the columns of one number, a row of `aligned`."""
+    """Returns one row of `aligned`: a number's typical value in each subject, and its change and ratio against the
+    first one.
+    """
     row: dict[str, Any] = {}
     for letter, group in zip(letters, groups, strict=True):
         value, low, high = typical(group)

@@ -35,7 +35,9 @@ PROFILES = (WENT, *COMPLETE, _SAVED)
 """Groups whose largest changes come first."""
 
 _VAGUE, _CERTAIN = (UNKNOWN, OFF_CORE, UNTRACED), 0.01
-"""Parts whose time belongs to other parts, and the largest share of them with which a log tells all parts apart."""
+"""Parts of the time that the log could not attribute, and the largest share of them at which the other parts count as
+completely known.
+"""
 
 _EACH_FUNCTION = Ask(("function",), 0.0)
 
@@ -146,7 +148,9 @@ def _of_replays(job: Job) -> Iterator[Value]:
 
 
 def _work(kind: str, function: str, file: str) -> str:
-    """Returns the name of work: its function and the file's name without folders, which differ from run to run."""
+    """Returns the name of a piece of work: its function or else its kind, and the file's name without folders, because
+    folders differ from run to run.
+    """
     return (function or kind) + (f" of {PurePosixPath(file).name}" if file else "")
 
 

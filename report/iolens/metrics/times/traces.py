@@ -184,5 +184,5 @@ def _count_corners(counts: np.ndarray, low: np.ndarray, high: np.ndarray, begin:
 
 
 def covered(counts: np.ndarray) -> np.ndarray:
-    """Returns the cells under any of the rectangles: corners are summed along both axes."""
+    """Returns True for each cell under any of the rectangles whose corners `_count_corners` added to `counts`."""
     return np.asarray(counts.cumsum(axis=0).cumsum(axis=1)[:-1, :-1] > 0)

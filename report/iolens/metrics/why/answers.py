@@ -258,7 +258,7 @@ def limits(job: Job) -> list[str]:
     if found is None:
         return []
     clock = common_clock(job)
-    said = [f"{clock.said} So uncertain are waits between nodes."] if _of_several_nodes(job, clock) else []
+    said = [f"{clock.said} Waits between nodes are uncertain by as much."] if _of_several_nodes(job, clock) else []
     if found.until is not None:
         memory = any("IOLENS_WHY" in reason for reason in job.partial)
         reason = "iolens run --why MIB gives them more memory" if memory else "the job did not end as it should"

@@ -19,7 +19,7 @@ from iolens.metrics.why.program import Program
 from iolens.metrics.why.waits import PATTERNS, Waits
 
 _CHUNK = 20_000
-"""Waits of a rank that are looked at together."""
+"""Number of a rank's waits that are analysed at once, which bounds the memory needed."""
 
 
 @dataclass(frozen=True)

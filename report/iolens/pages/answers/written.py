@@ -44,7 +44,7 @@ _WHOLE = {name: n for n, name in enumerate(_ONES)} | {name: 10 * n for n, name i
 _NTH = {name: 1 / n for n, name in enumerate("third quarter fifth sixth seventh eighth ninth tenth".split(), 3)}
 _PARTS = {"half": 1 / 2, "halves": 1 / 2, **_NTH, **{f"{name}s": part for name, part in _NTH.items()}, "fourth": 1 / 4}
 _ORDINALS = {"third", "fourth", *(name for name in _NTH if name.endswith("th"))}
-"""Names of parts that alone mean a place: the third rank."""
+"""Words for parts, such as "third", that without a number before them mean a place, as in "the third rank"."""
 
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _BEHIND = rf"(?:[\s\u00a0\u202f-]?({'|'.join(_SCALES)})\b)?(?:[\s\u00a0\u202f-]?({_UNIT})(?![^\W\d_]))?"

@@ -47,14 +47,16 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _of_run(seconds: float, run_time: float) -> str:
-    """Returns a part of the run time in words; calls that overlapped can add up to more."""
+    """Returns seconds as per cent of the run time, or "longer than the run" if overlapping calls add up to more."""
     return (
         "longer than the run" if seconds > _MORE * run_time else f"{words.percent(seconds, run_time)} of the run time"
     )
 
 
 def _measured_speed(job: Job, speed: float, seconds: float) -> str:
-    """Returns a layer's speed, unless its time is too short to tell, or longer than the run: then calls overlapped."""
+    """Returns a layer's speed; n/a if its time is too short to tell, or longer than the run because calls
+    overlapped.
+    """
     return words.speed(speed or None) if cost.SHORTEST <= seconds <= _MORE * job.run_time else words.NONE
 
 

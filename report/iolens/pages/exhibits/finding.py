@@ -33,5 +33,5 @@ def of_ranks(values: Iterable[float], say: Callable[[float], str]) -> str:
 
 
 def count_text(value: float) -> str:
-    """Returns a number of things in words."""
+    """Formats a count: a whole number with commas or, below 1, three digits."""
     return words.count(round(value)) if value >= 1 else words.digits(value)

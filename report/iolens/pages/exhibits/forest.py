@@ -57,7 +57,9 @@ def _shown_groups(forest: Forest) -> pd.DataFrame:
 
 
 def _groups_note(forest: Forest) -> str:
-    """Returns a note about the rows of the table."""
+    """Returns the note on the table of groups: the meaning of the indent, of a row and of its times, and what is left
+    out.
+    """
     left = len(summary.process_groups(forest)) - _MOST_GROUPS
     more = f" {left:,} groups with less time in I/O are left out." if left > 0 else ""
     return (
@@ -281,7 +283,7 @@ PARTIAL: Exhibit[Forest] = Exhibit(
 
 
 def _running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws the number of processes over time."""
+    """Yields a figure of the number of processes over time."""
     from iolens.figures.running import running_processes
 
     programs = counts.set_index("start")
@@ -320,7 +322,7 @@ def _activity_rows(forest: Forest) -> pd.DataFrame | None:
 
 
 def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws the map of bytes over time and processes."""
+    """Yields a figure of the map of bytes over time and processes."""
     from iolens.figures.job.activity import activity_map
 
     grids = activity.bytes_over_time(forest)

@@ -42,7 +42,7 @@ def _uncounted(job: Job) -> str:
 
 
 def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws a histogram for each layer."""
+    """Yields a figure of the access sizes of each layer, as bars."""
     from iolens.figures.job.sizes import size_bars
 
     for name in dict.fromkeys(found["module"]):

@@ -31,7 +31,7 @@ def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws memory and processor time of each rank, if there are several and the log has all of them."""
+    """Yields a figure of memory and processor time of each rank, if there are several and the log has all of them."""
     from iolens.figures.job.ranks import memory_bars, processor_bars
 
     apart = processes.rank_usage(job)

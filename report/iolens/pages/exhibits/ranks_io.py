@@ -105,7 +105,7 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
 
 
 def _balance_note(job: Job) -> str:
-    """Returns a note about the rows."""
+    """Returns the note on the table of load balance: the definition of its columns and of its rows."""
     said = (
         "Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
         "MPI-IO: time of its calls without the POSIX time inside them."

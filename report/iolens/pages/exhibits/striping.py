@@ -19,7 +19,9 @@ from iolens.pages.exhibits import finding
 
 
 def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws the number of files on each target, unless there is one target or the bytes of targets are known."""
+    """Yields a figure of the number of files on each target, unless there is one target or the bytes of targets are
+    known.
+    """
     from iolens.figures.job.targets import target_bars
 
     if len(found) > 1 and ost.target_rows(job) is None:

@@ -73,7 +73,7 @@ def _busiest(moved: np.ndarray, width: float, rows: list[str]) -> str:
 
 
 def _with_spread(mean: float, deviation: float) -> str:
-    """Returns a mean and its standard deviation."""
+    """Returns a mean and its standard deviation as text, for example "2 s ± 0.1 s"."""
     return f"{words.seconds(mean)} ± {words.seconds(deviation)}"
 
 
@@ -139,7 +139,7 @@ _RANK_SPAN_NOTE = (
 
 
 def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws, for reads and for writes, the time from the first to the last access of each rank."""
+    """Yields, for reads and for writes, a figure of the time from the first to the last access of each rank."""
     from iolens.figures.job.timespans import rank_spans_figure
 
     for kind in ("read", "write"):
@@ -168,7 +168,7 @@ def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
 
 
 def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws the first to the last read and write of each file that all ranks share."""
+    """Yields a figure of the first to the last read and write of each file that all ranks share."""
     from iolens.figures.job.timespans import shared_spans_figure
 
     caption = "From the start of the first rank to the end of the last rank. Look for overlaps of reading and writing."

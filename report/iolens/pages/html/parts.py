@@ -158,7 +158,7 @@ def _breakable(word: str) -> str:
 
 
 def _headed(word: str) -> str:
-    """Returns the head of a column."""
+    """Returns the head of a column in HTML; an empty head becomes a word that only screen readers get."""
     return escape(word) or _STUB
 
 

@@ -150,7 +150,7 @@ def _is_inside(points: Any, box: Sequence[float]) -> bool:
 
 
 def _short(value: float) -> str:
-    """Returns a length in hundredths of a point."""
+    """Returns a length in points as short text, rounded to hundredths of a point."""
     rounded = round(float(value), 2)
     return f"{rounded:g}" if math.isfinite(rounded) and abs(rounded) < 1000 else f"{rounded:.2f}"
 

@@ -63,15 +63,15 @@ def _short_time(seconds: float) -> str:
 
 
 def _measured(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float, str]]:
-    """Returns the parts of a log that knows computing, waiting, MPI and I/O."""
+    """Returns the parts of the bar for a log that has measured computing, waiting, MPI and I/O."""
     from iolens.figures.job.time_shares import part_colour
 
     return [(part, seconds, part_colour(part)) for part, seconds in rows]
 
 
 def _recorded(rows: list[tuple[str, str, float]]) -> list[tuple[str, float, str]]:
-    """Returns the parts of a log that knows I/O alone: its layers and operations, small ones together, and the
-    rest.
+    """Returns the parts of the bar for a log that has measured I/O alone: layers and operations, small ones together,
+    and the rest of the run.
     """
     from iolens.figures.job.time_shares import operation_colour
 

@@ -145,7 +145,7 @@ class End(Flowable):  # type: ignore[misc]
     left = 0.0
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
-        """Returns a size of zero."""
+        """Remembers how much height the sheet has left; takes no room itself."""
         self.left = height
         return 0.0, 0.0
 

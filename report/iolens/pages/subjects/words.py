@@ -159,7 +159,9 @@ def _profiled(rows: pd.DataFrame, first: str, letter: str) -> list[str]:
 
 
 def _sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFrame]]:
-    """Returns the groups of a benchmark that measures at many sizes."""
+    """Returns the rows that differ from the reference in each group of values measured at many sizes: latencies in µs
+    and rates of messages.
+    """
     found = rows[rows[f"ratio {letter}"].notna() & (rows["better"] != 0) & (rows[f"standing {letter}"] != SAME)]
     units = found["unit"].isin(["µs", "MB/s", "messages/s"]) | found["group"].str.startswith("Latency of ")
     return [(str(group), each) for group, each in found[units].groupby("group", sort=False)]
@@ -248,7 +250,7 @@ def _unlike(subjects: Subjects) -> str:
         for name, values in known.items()
         if len(values) == len(facts) and len(found := list(dict.fromkeys(values))) > 1
     ]
-    return f"These are runs of {' and '.join(parts)}: a ratio does not hold like against like." if parts else ""
+    return f"These are runs of {' and '.join(parts)}: their ratios do not compare the same work." if parts else ""
 
 
 def unlike_bytes(subjects: Subjects) -> str:
@@ -262,7 +264,10 @@ def unlike_bytes(subjects: Subjects) -> str:
         return ""
     named = [f"{letter} {words.size(round(each))}" for letter, each in moved.items()]
     more = f" and {len(named) - _MANY} more" if len(named) > _MANY else ""
-    return f"The runs moved unlike bytes ({', '.join(named[:_MANY])}{more}): a ratio of times is not of the same work."
+    return (
+        f"The runs moved different numbers of bytes ({', '.join(named[:_MANY])}{more}): a ratio of times is not of the "
+        "same work."
+    )
 
 
 def _whole_seconds(subjects: Subjects) -> str:

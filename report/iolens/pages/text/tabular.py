@@ -117,7 +117,9 @@ def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: in
 
 
 def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
-    """Returns the lines above the columns: number of the line, name of a level of the row tree, head of a column."""
+    """Returns the heading lines above the tree's rows. Each has a number, the name of a level of the tree, and the text
+    above the columns; the shorter of the two lists is filled up.
+    """
     blank = f"{' ' * (deepest + width)} |"
     count = max(len(ends), len(levels))
     heads = [*[blank] * (count - len(ends)), *ends]

@@ -156,5 +156,7 @@ def _files_part(job: Job, measured: LibraryCosts, plain: LibraryCosts, files: in
 def overhead_bound(
     job: Job, plain: LibraryCosts, measured: LibraryCosts, files: int, folder: Path, pairs: int
 ) -> list[CostPart]:
-    """Returns all parts for the rank that made most calls; the processes of `measured` wrote `files` files."""
+    """Returns the parts of the upper bound of the profiler's cost: of its calls and of its files, for the rank that has
+    most, and of the job's start and end. Each process of `measured` wrote `files` files.
+    """
     return [*_call_parts(job, measured), _files_part(job, measured, plain, files), _job_part(job.nprocs, folder, pairs)]

@@ -50,7 +50,7 @@ class Allocation(NamedTuple):
 
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
-    """Returns the nodes of the job that this process belongs to."""
+    """Returns the nodes of the batch system's job that this process belongs to; outside of a job, this node alone."""
     for source in _SOURCES:
         nodes = source(environment)
         if nodes:

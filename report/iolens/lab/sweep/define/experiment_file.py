@@ -232,7 +232,7 @@ def to_yaml(experiment: Experiment) -> str:
 
 
 def _changed(level: Change) -> dict[str, Any]:
-    """Returns the change of an own factor's level in the form of the file."""
+    """Returns what a level of a user's own factor changes, in the form of experiment.yaml; empty parts are left out."""
     return {key: _written(key, value) for key, value in asdict(level).items() if value}
 
 

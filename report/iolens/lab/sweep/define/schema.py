@@ -33,5 +33,5 @@ def schema() -> dict[str, Any]:
 
 
 def _table() -> dict[str, Any]:
-    """Returns a table without keys."""
+    """Returns the JSON Schema of a table in the file that allows no keys yet; callers add its keys to "properties"."""
     return {"type": "object", "properties": {}, "additionalProperties": False}

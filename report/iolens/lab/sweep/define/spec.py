@@ -153,7 +153,8 @@ def spec_of_first(experiment: Experiment) -> PointSpec:
         options=_options_of(experiment),
         recipe=_recipe_of(experiment),
         mapping=experiment.mapping,
-        keep=replace(experiment.keep, log=ALWAYS),  # Its report is made from the log.
+        # The log is always kept, because the report of this run is made from it.
+        keep=replace(experiment.keep, log=ALWAYS),
         volume=_volume_of(experiment, experiment.first or (), experiment.ranks),
     )
 

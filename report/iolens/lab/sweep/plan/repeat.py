@@ -53,7 +53,9 @@ def _losses_of(before: RunRecord) -> tuple[Mapping[str, Any], ...]:
 
 
 def _failures_of(before: RunRecord, folder: Path) -> tuple[Mapping[str, Any], ...]:
-    """Returns the runs that failed in earlier sweeps, with the folder to which each moves when it is repeated."""
+    """Returns the failed attempts of a run: those that its record lists, and, if it failed again, the last one, with
+    the folder to which it moves when the run is repeated.
+    """
     failed = list(before.failed_before)
     if before.status == "failed":
         place = _numbered(folder, _attempts_beside(folder) + (folder / RECORD).exists())

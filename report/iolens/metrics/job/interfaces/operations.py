@@ -15,7 +15,8 @@ from iolens.metrics.once import once_per_job
 STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 """Names of the standard streams' records."""
 _KEPT = ("ACCESS", "COUNT")
-"""The fields that a record has for each of its most frequent sizes."""
+"""Ends of the names of the two counters that a record has for each of its most frequent access sizes: size and count.
+"""
 
 
 @once_per_job

@@ -17,7 +17,7 @@ from iolens.symbols.resolve import resolve
 Chain = tuple[Frame, ...]
 
 _ROOTS = frozenset(("main", "MAIN__"))
-"""Functions at which a program begins; their callers are left out."""
+"""Functions with which a program begins: callers of these functions are not part of a chain."""
 
 _NO_OBJECTS = ("rank", "object", "build_id", "path")
 

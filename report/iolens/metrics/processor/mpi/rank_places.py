@@ -73,7 +73,7 @@ def node_places(job: Job) -> Records | None:
 
 
 def _warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int]]) -> str:
-    """Returns the warning about a rank, and the ranks that may run on its processors."""
+    """Returns the warning about where a rank may run; empty if no other rank may use its processors."""
     if not others:
         return _BOUND
     together = frozenset().union(masks[rank], *(masks[other] for other in others))

@@ -128,7 +128,7 @@ def _without_gaps(rows: Records, keys: Sequence[str], named: Sequence[str]) -> R
 
 
 def _per_unit(rows: Records, keys: list[str], units: list[str], measures: Measures) -> Records:
-    """Returns sums and extremes of each path and unit (a rank, or a thread of a rank) at one depth."""
+    """Returns the measures of each path at one depth, added up for each unit: a rank, or a thread of a rank."""
     part = rows.where(rows[keys[-1]] != "")
     same = Groups(*(part[key] for key in dict.fromkeys([*keys, *units])))
     sums = {name: same.sum(part[name]) for name in measures.sums}

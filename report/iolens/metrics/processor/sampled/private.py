@@ -18,6 +18,6 @@ def table_records(job: Job, name: str) -> Records | None:
 
 
 def table_frame(job: Job, name: str) -> pd.DataFrame | None:
-    """Returns `records` as a frame; None if the log lacks the table."""
+    """Returns the rows of a private table as a frame; None if the log has none."""
     found = table_records(job, name)
     return None if found is None else found.frame()

@@ -72,8 +72,8 @@ def _of_event(job: Job, rows: Records) -> Row:
 
 
 def stopped(rank: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Returns the number of ranks that stopped counting, from rows per rank and region; -1 if only sums over ranks are
-    known.
+    """Returns the number of ranks that stopped counting in each row. A row of one rank, which may sum several regions,
+    has at most 1; a row of rank -1 stands for several ranks and has their number already.
     """
     return np.asarray(np.where(rank >= 0, np.minimum(rows, 1), rows))
 

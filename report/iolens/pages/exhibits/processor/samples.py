@@ -30,7 +30,7 @@ _NOTE = (
 
 
 def _profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a bar per function, the busiest first."""
+    """Yields the figure with a bar for each function, the busiest first; nothing without functions."""
     from iolens.figures.job.profile import profile_bars
 
     groups = found["name"].where(found["level"] == "group").ffill()

@@ -165,7 +165,7 @@ def _counted(calls: float) -> str:
 
 
 def _profile_note(job: Job) -> str:
-    """Returns a note about the rows."""
+    """Returns the note on the table of the run time by function: its remainder, inclusive times, and timed barriers."""
     rest = "the rest of the run time" + (
         "" if time.is_traced(job) or job.nprocs < 2 else ", including MPI, because MPI was not traced (--trace mpi)"
     )

@@ -105,7 +105,7 @@ def _rates(subjects: Subjects) -> pd.DataFrame:
 
 
 def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws a bar for each subject, with its storage's bound if known."""
+    """Yields a figure with a bar for each subject, with its storage's bound if known."""
 
     from iolens.figures.comparison.bars import grouped_bars
 
@@ -167,7 +167,7 @@ def subject_activity_figure(subjects: Subjects) -> list[FigureBlock]:
 
 
 def _size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws histograms of access sizes."""
+    """Yields one figure with the histograms of access sizes of all subjects."""
     from iolens.figures.subjects.sizes import size_histograms
 
     caption = "Accesses of all ranks by size in bytes (K = 1024); the mean over the logs of a subject."

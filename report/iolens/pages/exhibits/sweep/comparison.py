@@ -83,7 +83,9 @@ def _standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
 
 
 def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws two settings against each other; pairs that depend on each other come first."""
+    """Yields the map of the measured values by two settings: the pair whose joint effect is known, or else the first
+    two.
+    """
     from iolens.figures.comparison.heatmap import heatmap_figure
 
     if len(comparison.factors) < 2 or comparison.best is None:
@@ -226,7 +228,7 @@ def _brief_columns(comparison: Comparison) -> list[Column]:
 
 
 def _value_column(comparison: Comparison) -> Column:
-    """Returns the typical values, with their unit."""
+    """Returns the column of the typical values with their intervals, whose head has the unit."""
     measure = comparison.measure
     return Column(measure.axis if measure.less_is_better else measure.unit, ("value", "low", "high"), _with_interval)
 

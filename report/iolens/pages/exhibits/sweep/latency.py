@@ -116,13 +116,15 @@ def _fastest_and_slowest(cells: pd.DataFrame, column: str, say: Callable[[float]
 
 
 def _sizes_note(found: Latencies) -> str:
-    """Returns a note about ratios over several sizes."""
+    """Returns the definition of a ratio that is the mean over several message sizes, and the coverage of its
+    interval.
+    """
     divided = f"Time of {found.comparison.baseline} divided by the variant's"
     return f"{divided}, geometric mean over the sizes; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
 
 
 def _operations_note(found: Latencies) -> str:
-    """Returns a note about the ratios."""
+    """Returns the definition of the ratio of an operation without sizes, and the coverage of its interval."""
     divided = f"Time of {found.comparison.baseline} divided by the variant's"
     return f"{divided}; above 1 is faster. Method: {claim(RATIO, CONFIDENCE)}."
 

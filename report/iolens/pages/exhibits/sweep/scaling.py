@@ -25,7 +25,7 @@ def _efficiency(value: float, low: float, high: float) -> str:
 
 
 def _figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws efficiency over workers."""
+    """Yields a figure of efficiency over workers."""
     from iolens.figures.comparison.scaling import efficiency_lines
 
     caption = "Efficiency against the fewest workers of each line; caps are intervals. The distance to 100 % is lost."

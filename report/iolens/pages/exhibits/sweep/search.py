@@ -52,7 +52,7 @@ def _machine(trail: Trail) -> pd.DataFrame:
 
 
 def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws the result of each run beside its expectation."""
+    """Yields a figure of the result of each run beside its expectation."""
     from iolens.figures.comparison.search_path import search_path
 
     caption = (

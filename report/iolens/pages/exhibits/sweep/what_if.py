@@ -82,7 +82,7 @@ def _empty_text(found: WhatIf, place: int) -> str:
 
 
 def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Draws predicted times as hatched bars, and the measured one as a line."""
+    """Yields a figure of predicted times as hatched bars, and the measured one as a line."""
     from iolens.figures.comparison.what_if import what_if_strip
 
     yield FigureBlock(
