@@ -29,7 +29,7 @@ compiler() {
     chmod 755 "$build/cc-$1"
 }
 
-# adapter ABI PACKAGE OPTION...
+# adapter ABI PACKAGE OPTION...: builds the adapter for this ABI with the headers of the package, unless it is there.
 adapter() {
     [ ! -f "$lib/libiolens-$1.so" ] || return 0
     if fetch "$2"; then

@@ -7,7 +7,7 @@ set -euo pipefail
 part=$1 folder=$2
 shift 2
 
-# Returns 0 if these seconds passed while this script was still running.
+# wait_for SECONDS: waits for so long, or until this script ends; returns 0 if it did not end.
 wait_for() {
     timeout "$1" tail --pid=$$ -f /dev/null >/dev/null 2>&1
     [ $? = 124 ]

@@ -15,7 +15,7 @@ import wheel
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Writes all files."""
+    """Writes the parts of an installation that are not Python below two folders; returns 2 without these folders."""
     if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def lay(folder: Path, rows: Iterable[tuple[str, bytes, int]]) -> None:
-    """Writes the rows below the folder."""
+    """Writes files (path below the folder, content, mode), and makes the folders that they need."""
     for name, content, mode in rows:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

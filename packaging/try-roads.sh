@@ -67,7 +67,8 @@ try_modules() {
     modulefiles lmod /usr/share/lmod/lmod/init/bash tcl lua
 }
 
-# modulefiles PACKAGE INIT FOLDER...: load and unload them in a shell that this package's INIT prepares.
+# modulefiles PACKAGE INIT FOLDER...: loads and unloads the module files of each FOLDER, in a shell that the INIT of
+# this package prepares.
 modulefiles() {
     local package=$1 init=$2
     shift 2

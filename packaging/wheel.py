@@ -109,7 +109,7 @@ def rows_of(wheel: Path, platform: str) -> Iterator[Row]:
 
 
 def parts(builds: Sequence[Path]) -> Iterator[Row]:
-    """Yields the parts that are not Python."""
+    """Yields the files of the wheel that are not Python: libraries, programs and shared files."""
     libraries = {path.name: path for build in reversed(builds) for path in (build / "lib").glob("*.so")}
     for name, path in libraries.items():
         yield f"{PARTS}/lib/{name}", path.read_bytes(), 0o755

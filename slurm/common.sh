@@ -30,13 +30,13 @@ recover_all() {
     rmdir "$folder/spools" 2>/dev/null || true
 }
 
-# record_layout: files of the program that are still there, with the stripes that they really got.
+# record_layout: lists the files of the program that are still there, with the stripes that they really got.
 record_layout() {
     local files=("$WORK"/*)
     [ ! -e "${files[0]}" ] || lfs getstripe "${files[@]}" | tee -a "$RESULTS/stripes.txt" || true
 }
 
-# However the job ends. A program that still runs is ended first, so that nothing is written any more.
+# Runs however the job ends. Ends a program that still runs first, so that no more data is written.
 clean_up() {
     local code=$?
     trap '' TERM
@@ -49,7 +49,8 @@ clean_up() {
     exit "$code"
 }
 
-# write_report: a program that is started by others leaves several logs, which are reported together.
+# write_report: writes the report on the job's log; several logs, of programs that others started, get one report
+# together.
 write_report() {
     local logs=("$RESULTS"/*.darshan)
     [ ${#logs[@]} -eq 1 ] || logs=("$RESULTS")
@@ -79,7 +80,7 @@ in_fresh_directory() {
     write_report
 }
 
-# run_btio CLASS STRIPES
+# run_btio CLASS STRIPES: runs BT-IO of this class on files with so many stripes.
 run_btio() {
     in_fresh_directory "$2" profiled "$IOLENS_HOME/build/bin/btio" --class "$1" --keep --json "$RESULTS/result.json"
 }

@@ -66,7 +66,7 @@ function named behind *computed by* has the formula and its source."""
 
 
 def pages() -> dict[str, str]:
-    """Returns all pages of this kind, by file."""
+    """Returns the text of every page of the reference by the name of its file."""
     known = commands()
     made = {f"reference/commands/{command.name}.md": command_page(command) for command in known}
     return made | {

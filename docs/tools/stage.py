@@ -23,7 +23,9 @@ OUTPUT = re.compile(r"^<!-- output.*-->\n```text$", re.MULTILINE)
 
 
 def main(words: Sequence[str]) -> int:
-    """Writes all sources."""
+    """Writes the sources of all pages of the manual into a folder, which is emptied first; returns 2 without a
+    folder.
+    """
     if len(words) != 1:
         print(__doc__, file=sys.stderr)
         return 2
