@@ -74,7 +74,7 @@ static int64_t place_of(const int32_t *numbers, int64_t count, int64_t least)
     return low;
 }
 
-/* Returns false if there is no memory. */
+/* Allocates the state of a replay and sets it to the start of the job. Returns false without memory. */
 static bool prepare(struct state *state, const struct dependencies *on)
 {
     size_t ranks = (size_t)on->ranks + 1, waiters = (size_t)on->waiters + 1, groups = (size_t)on->groups + 1;

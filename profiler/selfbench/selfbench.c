@@ -132,7 +132,7 @@ static int reach(int count)
     return steps < count / 2 ? steps : (count - 1) / 2;
 }
 
-/* Makes blocks of `calls` calls; 0 means single calls with cold caches. */
+/* Measures a function in blocks of `calls` calls or, if `calls` is 0, in single calls with cold caches. */
 static void bench(const char *name, block_fn *block, int calls, const struct functions *way[2],
                   const struct target *target, int pairs)
 {
@@ -244,7 +244,7 @@ static void bench_files(const char *folder, int files)
     printf("%.9f\t%ld\n", read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9, peak_kib());
 }
 
-/* Returns the number that all of `text` is; 0 if it is no number above 0. */
+/* Returns the number that `text` spells; 0 if `text` is anything other than a number above 0. */
 static int above_zero(const char *text)
 {
     char *end;

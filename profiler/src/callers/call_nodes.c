@@ -88,7 +88,8 @@ static size_t called_count(void) { return iolens_own_nodes.used / sizeof(struct 
 
 static struct called *called_first(void) { return (struct called *)iolens_own_nodes.data; }
 
-/* The store lists the newest row first; the array has the oldest first. */
+/* Lists the addresses of all nodes of this rank in an array, the oldest first; the store lists the newest
+ * first. */
 static void list_called(void)
 {
     const struct state *state = table_state_known(TABLE_call_nodes);

@@ -6,7 +6,8 @@
 enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };
 
 static struct {
-    struct buffer common, own, numbers; /* `numbers` has an int32_t for each node. */
+    struct buffer common, own,
+        numbers; /* `numbers`: the number in the log (int32_t) of each of this rank's nodes. */
     struct chains_called called;
     bool cut;
 } iolens_chains;
@@ -143,8 +144,8 @@ static bool is_own(size_t node)
     return iolens_chains.called.node[node].known && chain_number((uint32_t)node) == NODE_OTHER;
 }
 
-/* Collective if there may be more nodes than the tables have rows. Returns how many of its `own` nodes this
- * rank may number. */
+/* Returns how many of its `own` nodes this rank may number. All ranks must call this function, because it is
+ * collective if there may be more nodes than the tables have rows. */
 static int64_t room_for_own(const struct iolens_transport *transport, int64_t own,
                             const struct chains_of_all *all)
 {
@@ -155,7 +156,8 @@ static int64_t room_for_own(const struct iolens_transport *transport, int64_t ow
     return iolens_chains.cut ? room / transport->size : own;
 }
 
-/* A node is made after its parent, so the nodes with the lowest numbers form whole chains. */
+/* Numbers the nodes and objects that this rank has for itself, as many as there is room for. A node is made
+ * after its parent, so the nodes with the lowest numbers form whole chains. */
 static void number_own(const struct iolens_transport *transport, const struct chains_of_all *all)
 {
     const struct chain_table *common = chain_numbers_common();

@@ -20,7 +20,7 @@ struct called {
 };
 
 struct chains_called {
-    const struct called *node; /* Valid until the next call. */
+    const struct called *node; /* Valid until the nodes of a process are described again. */
     size_t nodes, objects;
 };
 

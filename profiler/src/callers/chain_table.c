@@ -33,8 +33,9 @@ static const char *name_in(const char *path, size_t *bytes)
     return path + begin;
 }
 
-/* The same build may lie in another folder on each node. Different programs may share a build id that their
- * authors chose, so the names are compared too. */
+/* Returns true if two objects are the same file or copies of it: the same build may lie in another folder on
+ * each node. Different programs may share a build id that their authors chose, so the names are compared too.
+ */
 static bool same_object(const struct chain_object *a, const struct chain_object *b)
 {
     size_t length, other;
@@ -69,7 +70,8 @@ static bool same_node(const struct chain_node *a, const struct chain_node *b)
     return a->offset == b->offset && a->parent == b->parent && a->object_and_leaf == b->object_and_leaf;
 }
 
-/* The multiplier and the shift are those of splitmix64 (Steele, Lea, Flood 2014). */
+/* Mixes the bits of a hash. The multiplier and the shift are those of splitmix64 (Steele, Lea, Flood 2014).
+ */
 static uint64_t mixed(uint64_t hash)
 {
     hash *= UINT64_C(0x94d049bb133111eb);

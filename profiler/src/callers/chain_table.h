@@ -68,8 +68,8 @@ void chain_table_trim(struct buffer *buffer);
  * as far as there is room. Without memory `inout` is unchanged. */
 void chain_tables_combine(const void *in, void *inout);
 
-/* Combines tables like the function above, in a buffer that grows up to the limits in `most`; a
- * merge_add_fn. */
+/* Adds the entries that `higher` has and `lower` lacks to `lower`, whose buffer grows up to the limits in
+ * `most`; a merge_add_fn. */
 int chain_tables_add(struct buffer *lower, const struct buffer *higher, const void *most);
 
 #endif

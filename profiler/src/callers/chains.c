@@ -65,7 +65,8 @@ struct chain {
     size_t count;
 };
 
-/* The recorder's own frames precede the caller; frames of a binding may follow it. */
+/* Fills in the chain of at most `depth` return addresses from the caller outward. The recorder's own frames
+ * precede the caller and are left out, and so are frames of a binding that follow it. */
 static void find_chain(struct chain *chain, uintptr_t caller, size_t depth)
 {
     static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));

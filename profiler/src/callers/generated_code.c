@@ -112,7 +112,8 @@ static bool read_line(const char *text, const char *end, struct row *row)
     return true;
 }
 
-/* A later line for the same address replaces an earlier one, since the code was generated again. */
+/* Notes the position of a line of the map for all addresses in its function. A later line for the same
+ * address replaces an earlier one, since the code was generated again. */
 static void note_line(struct addresses addresses, const char *text, const char *end, int64_t line)
 {
     struct row row;
@@ -130,7 +131,8 @@ static ssize_t read_at(int fd, char *text, size_t most, int64_t at)
     return (ssize_t)system_call(SYS_pread64, fd, text, most, at);
 }
 
-/* Only complete lines count, because a killed process may have written a part of one. */
+/* Notes for each address where its line of the map is. Only complete lines count, because a killed process
+ * may have written a part of one. */
 static void note_lines(int fd, char *text, struct addresses addresses)
 {
     int64_t at = 0, before = -1;
@@ -191,7 +193,8 @@ struct maps {
     int own, parents;
 };
 
-/* A child of fork also runs code that its parent generated and named. */
+/* Opens the maps of generated code: that of this process and, in a child of fork, that of its parent, whose
+ * code the child also runs. */
 static struct maps open_maps(void)
 {
     return (struct maps){

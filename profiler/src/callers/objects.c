@@ -71,7 +71,8 @@ static void describe_build(struct object *object, const struct dl_phdr_info *inf
     }
 }
 
-/* The loader gives the program itself no name. */
+/* Fills in the path of an object. The loader gives the program itself no name, so its path comes from /proc.
+ */
 static void describe_path(struct object *object, const char *name)
 {
     ssize_t length = *name ? -1 : readlink("/proc/self/exe", object->what.path, sizeof object->what.path);
@@ -131,8 +132,8 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* The loader counts all objects ever loaded, so an unchanged count means that there is nothing to look
- * at. */
+/* Notes objects that were loaded since the last look. The loader counts all objects ever loaded, so an
+ * unchanged count means that there is nothing to look at. */
 static void look(void *state)
 {
     struct objects *objects = state;
@@ -154,7 +155,8 @@ void objects_look(void)
         look(objects);
 }
 
-/* If two objects lay at the same address one after another, the later one is found. */
+/* Returns the object that contains an address, and the offset in its file; outside of known objects, the
+ * address itself. If two objects lay at the same address one after another, the later one is found. */
 struct place object_place(uint64_t address)
 {
     const struct objects *objects = table_state_known(TABLE_objects);
@@ -206,7 +208,8 @@ static void put_rows(struct buffer *rows, const struct chain_table *table, int64
     }
 }
 
-/* Ranks behind the last one with room write no objects; their chains show addresses. */
+/* Collects the rows of `objects`. Ranks behind the last one with room write none; their chains show
+ * addresses. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct chain_table *common = chain_numbers_common();

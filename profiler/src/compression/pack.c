@@ -36,8 +36,9 @@ bool pack_takes(size_t row_bytes)
            *(const char *)&one == 1;
 }
 
-/* Huffman codes are written with their highest bit first. Reverses 16 bits, as pairs, groups of four and of
- * eight, and keeps the `count` highest of the result. */
+/* Returns the `count` lowest bits in reverse order, because Huffman codes are written with their highest bit
+ * first. Swaps single bits, pairs, groups of four and of eight, and keeps the `count` highest of the 16 bits.
+ */
 static struct pack_code reversed(uint32_t bits, int count)
 {
     bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
@@ -47,7 +48,7 @@ static struct pack_code reversed(uint32_t bits, int count)
     return (struct pack_code){bits >> (16 - count), count};
 }
 
-/* RFC 1951, 3.2.6: the fixed code of a literal (up to 255), the end (256) or a length. */
+/* Returns the fixed code of a literal (up to 255), the end (256) or a length (RFC 1951, 3.2.6). */
 static struct pack_code symbol(unsigned value)
 {
     if (value < 144)
@@ -64,7 +65,8 @@ static struct pack_code with_extra(struct pack_code code, uint32_t extra, int co
     return (struct pack_code){code.bits | extra << code.count, code.count + count};
 }
 
-/* 3.2.5: lengths 3 to 258 have symbols 257 to 285, and four symbols share a number of extra bits. */
+/* Makes the tables of codes. Lengths 3 to 258 have symbols 257 to 285, and four symbols share a number of
+ * extra bits (RFC 1951, 3.2.5). */
 static void make_codes(void)
 {
     for (unsigned i = 0; i < LITERALS; i++)
@@ -79,7 +81,7 @@ static void make_codes(void)
     iolens_pack.length[LONGEST] = symbol(LAST_LENGTH);
 }
 
-/* 3.2.5: two symbols share a number of extra bits. */
+/* Returns the code of a distance. Two symbols share a number of extra bits (RFC 1951, 3.2.5). */
 static struct pack_code make_distance(uint32_t distance)
 {
     uint32_t rest = distance - 1;

@@ -259,7 +259,8 @@ void fds_reset(void)
 struct file *fds_file(struct open_file *open)
 {
     struct file *file = registry_own(open->file);
-    if (file && file != open->file) /* Threads that use the same open file only read where nothing changes. */
+    if (file &&
+        file != open->file) /* An unneeded write would slow down other threads that use the same open file. */
         open->file = file;
     return file;
 }

@@ -35,7 +35,7 @@ static struct alias find(uint64_t id)
     return alias;
 }
 
-/* If allocation fails, the path is resolved again at the next call. */
+/* Remembers to which file a path leads. If allocation fails, the path is resolved again at the next call. */
 static void remember(uint64_t id, struct file *file, const struct stat *info)
 {
     struct names *names = &iolens_names;
@@ -178,7 +178,7 @@ void names_resolve(char path[PATH_BYTES])
         snprintf(path, PATH_BYTES, "%s", file->path);
 }
 
-/* The list of folders without links is kept. */
+/* Forgets all links; the list of folders without links stays valid. */
 void names_reset(void)
 {
     iolens_names.lock = (struct spin){ATOMIC_FLAG_INIT};

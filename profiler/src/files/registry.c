@@ -36,7 +36,7 @@ void registry_leave_out(uint32_t modules_left)
 
 void registry_reset(void) { iolens_registry = (struct registry){.lock.held = ATOMIC_FLAG_INIT}; }
 
-/* The buckets are made with the first file. */
+/* Returns true if the hash table has buckets; they are made with the first file. */
 static bool has_buckets(struct registry *registry)
 {
     if (!registry->buckets) {
@@ -53,7 +53,7 @@ static void link_in_bucket(struct file *file)
     *bucket_of(file->id) = file;
 }
 
-/* If allocation fails, the old table stays, with longer chains. */
+/* Gives the hash table more buckets. If allocation fails, the old table stays, with longer chains. */
 static void add_buckets(struct registry *registry)
 {
     size_t count = registry->bucket_count * MORE_BUCKETS;
@@ -67,7 +67,8 @@ static void add_buckets(struct registry *registry)
         link_in_bucket(file);
 }
 
-/* The spool may be read at any moment: the file is filled first, then linked. */
+/* Enters a complete file into the registry. The spool may be read at any moment, so the file is linked into
+ * the list last. */
 static void enter(struct registry *registry, struct file *file)
 {
     if (registry->files == registry->bucket_count)
@@ -196,8 +197,9 @@ void *registry_state(struct file *file, enum module_index module, int fd)
     return iolens_paused() ? NULL : registry_state_at_end(file, module, fd);
 }
 
-/* Runs without a lock, because a file system may take long to tell its block size. If two threads do this at
- * once, one discards its state. */
+/* Returns a module's state of a file, and makes it if there is none; NULL if the module does not record this
+ * file, or without memory. Runs without a lock, because a file system may take long to tell its block size.
+ * If two threads do this at once, one discards its state. */
 void *registry_state_at_end(struct file *file, enum module_index module, int fd)
 {
     void *state = file->state[module], *fresh;

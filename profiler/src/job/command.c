@@ -62,7 +62,8 @@ static size_t add_extra_mounts(char *text, size_t used, const char *rows)
     return used;
 }
 
-/* Local file systems come first, so that hundreds of NFS mounts do not push them out. */
+/* Adds the mounts of NFS, or those of all other file systems. The others are added first, so that hundreds of
+ * NFS mounts do not push them out. */
 static size_t add_mounts(char *text, size_t used, const char *table, bool nfs)
 {
     struct mount mount;

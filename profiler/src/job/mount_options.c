@@ -27,7 +27,8 @@ static bool holds_files(const char *type)
     return true;
 }
 
-/* Compares the first letters first: a mount table has hundreds of options, nearly all of them public. */
+/* Returns true if an option must not get into the log, such as a password. Compares the first letters first,
+ * because a mount table has hundreds of options, nearly all of them public. */
 static bool is_private(const char *option)
 {
     for (; *option; option++)

@@ -13,7 +13,8 @@ static int (*real_prctl)(int option, ...);
 
 __attribute__((constructor)) static void resolve(void) { wrap_resolve("prctl", &real_prctl); }
 
-/* The system calls that the filter will allow are unknown, so the log is written before it is installed. */
+/* Writes the log before the program installs a filter of system calls, because it is unknown which calls the
+ * filter will allow. */
 static void before_filter(void)
 {
     if (atomic_load(&iolens.wiped.recording) && iolens_is_this_process())
@@ -21,7 +22,8 @@ static void before_filter(void)
             "The program restricted its own system calls (seccomp), after which nothing could be recorded.");
 }
 
-/* The C library's clock also reads the counter, so the time comes from a system call from now on. */
+/* Prepares for a program that forbids reading the processor's counter of time: from now on the time comes
+ * from a system call, because the C library's clock reads the counter, too. */
 static void before_tsc_is_forbidden(void)
 {
     clock_forbid_tsc(&iolens.clock);
@@ -39,7 +41,8 @@ void confined_prctl(long option, long first, long second)
         before_tsc_is_forbidden();
 }
 
-/* With a null filter the call only tests what the kernel supports. */
+/* Prepares for a call that restricts the program's system calls. With a null filter the call only tests what
+ * the kernel supports. */
 void confined_seccomp(long operation, long filter)
 {
     if (operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter))

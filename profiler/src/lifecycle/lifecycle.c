@@ -34,7 +34,8 @@ static int64_t positive(const char *text, int64_t otherwise)
     return otherwise;
 }
 
-/* The log's path must be absolute, because the program may change its folder before the log is written. */
+/* Makes a path of the settings absolute, because the program may change its folder before the log is written.
+ */
 static void make_absolute(const char **path)
 {
     char absolute[PATH_BYTES];
@@ -56,7 +57,7 @@ static void before_fork(void)
     sampling_before_fork();
 }
 
-/* A child starts with empty records, but with its parent's descriptors and streams. */
+/* Starts recording in a child of fork, with empty records, but with its parent's descriptors and streams. */
 static void after_fork(void)
 {
     if (!iolens.recorded_at_fork)
@@ -93,7 +94,7 @@ static bool log_is_wanted(void)
     return settings_true(iolens.settings.nonmpi) && (recorded || iolens.settings.logfile);
 }
 
-/* The records stay in the spool when the log cannot be written. */
+/* Writes the log and removes the spool. If the log cannot be written, the records stay in the spool. */
 static void write_log(const struct iolens_transport *transport)
 {
     char log[PATH_BYTES];
@@ -129,7 +130,8 @@ static void finish_alone(void)
     errno = saved_errno;
 }
 
-/* An adapter whose constructor runs before this one calls it too. */
+/* Starts recording; called again, does nothing: an adapter's constructor that runs first calls this function
+ * as well. */
 __attribute__((constructor)) static void start(void)
 {
     int saved_errno = errno;
@@ -217,8 +219,8 @@ static void mute(void)
     spool_forget();
 }
 
-/* All of MPI_Init counts as one wait, so that sampling signals do not interrupt the threads and processes
-   that it starts. */
+/* Begins or ends MPI_Init, in which the calls of this thread are not the program's. All of it counts as one
+ * wait, so that sampling signals do not interrupt the threads and processes that it starts. */
 IOLENS_EXPORT void iolens_pause(bool on)
 {
     static __thread bool held __attribute__((tls_model("initial-exec")));

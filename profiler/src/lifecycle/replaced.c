@@ -81,8 +81,8 @@ static bool is_on_command_line(const struct identity *identity, const char *path
     return false;
 }
 
-/* A standard stream is worth a log only if it moved enough bytes to or from a file. The regular end of a
- * process follows the same rule. */
+/* Returns true if a standard stream is worth a log: it moved enough bytes to or from a file. The regular end
+ * of a process follows the same rule. */
 static bool stream_matters(const struct file *file, const struct area *area)
 {
     for (int m = 0; m < MODULE_COUNT; m++) {
@@ -105,7 +105,8 @@ static bool file_matters(const struct spool_header *header, const struct file *f
             !(is_on_command_line(&header->identity, file->path) && begins_as_a_script(file->path)));
 }
 
-/* Each file must lie after the previous one in memory, so that a damaged list cannot be endless. */
+/* Returns true if any file in the spool is worth a log. Each file must lie after the previous one in memory,
+ * so that a damaged list cannot be endless. */
 static bool any_file_matters(const struct spool_header *header, const struct area *area)
 {
     const struct file *before = NULL;

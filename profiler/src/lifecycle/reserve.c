@@ -13,7 +13,8 @@ static struct {
     size_t bytes;
 } iolens_reserve;
 
-/* Rank 0 reserves more memory, because it gathers the names of hosts and programs of all ranks. */
+/* Reserves memory for writing the log. Rank 0 reserves more, because it gathers the names of hosts and
+ * programs of all ranks. */
 void reserve_hold(int rank, int ranks)
 {
     size_t names = rank == 0 ? (size_t)ranks * 2 * HOST_BYTES : 0;
@@ -21,8 +22,9 @@ void reserve_hold(int rank, int ranks)
     iolens_reserve.pages = pages_alloc(iolens_reserve.bytes);
 }
 
-/* Writing needs a copy of the records beside the records themselves, because all parts of the log are in
-   memory until the last one is complete. */
+/* Gives the reserved memory back, and returns true if there is now enough for writing the log. Writing needs
+ * a copy of the records beside the records themselves, because all parts of the log are in memory until the
+ * last one is complete. */
 bool reserve_release(void)
 {
     if (!iolens_reserve.pages)

@@ -39,7 +39,8 @@ static struct date civil(int64_t days)
 
 static bool is_dated(void) { return !iolens.settings.logfile && settings_true(iolens.settings.log_by_date); }
 
-/* A job with MPI writes one log for all ranks, so it needs no tree of folders. */
+/* Returns true if the log goes into a tree of folders. A job with MPI writes one log for all ranks, so it
+ * needs no tree. */
 static bool is_in_tree(void)
 {
     bool has_mpi = iolens.transport && iolens.transport->mpi_version;

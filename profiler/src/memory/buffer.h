@@ -18,7 +18,8 @@ struct buffer {
 /* Returns room for `bytes` more behind `used`; sets `failed` and returns NULL without memory. The caller then
  * tells buffer_add how much it filled. */
 void *buffer_room(struct buffer *buffer, size_t bytes);
-/* Returns room as above and moves `used` forward at once. */
+/* Returns room for `bytes` more and counts these bytes as used at once; sets `failed` and returns NULL
+ * without memory. */
 void *buffer_add(struct buffer *buffer, size_t bytes);
 void buffer_put(struct buffer *buffer, const void *bytes, size_t count);
 /* Appends a text without its NUL. */

@@ -25,7 +25,7 @@ static const struct column COLUMNS[] = {
     COLUMN(end_uncertainty, "<f8", "s", "largest error of `end_offset`, to either side; NaN: not measured"),
 };
 
-/* Ranks for which there is no room have no row. */
+/* Collects this rank's row of `clocks`. Ranks for which there is no room have no row. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct clock_offsets *offsets = &iolens.offsets;

@@ -17,7 +17,8 @@ enum { NODE_LIST_BYTES = 64, ANY_NODE = -1 };
 #define LOOK_SHARE            1e-3
 
 struct amounts {
-    int64_t bytes, high_bytes; /* At the last look, and the most of all looks. */
+    int64_t bytes,
+        high_bytes; /* Bytes on a node when last measured, and the largest number measured so far. */
 };
 
 static const struct keyed_shape SHAPE = {
@@ -25,8 +26,8 @@ static const struct keyed_shape SHAPE = {
 
 static struct {
     atomic_flag looking;
-    bool asked, several; /* The machine was asked if it has several nodes with memory, and answered so. */
-    _Atomic double next; /* Time of the next look. */
+    bool asked, several; /* True once the machine was examined, and if it has several nodes with memory. */
+    _Atomic double next; /* Time of the next measurement. */
     int64_t bytes[MEMORY_NODES];
 } iolens_memory_nodes;
 
@@ -35,7 +36,8 @@ static bool are_several(void)
     char nodes[NODE_LIST_BYTES];
     if (!iolens_memory_nodes.asked) {
         slurp("/sys/devices/system/node/has_memory", nodes, sizeof nodes);
-        iolens_memory_nodes.several = strpbrk(nodes, "-,") != NULL; /* such as 0-1 or 0,8 */
+        iolens_memory_nodes.several =
+            strpbrk(nodes, "-,") != NULL; /* A list of several nodes reads like 0-1 or 0,8. */
         iolens_memory_nodes.asked = true;
     }
     return iolens_memory_nodes.several;
@@ -82,7 +84,7 @@ static void end(void)
         look(state);
 }
 
-/* A child of fork has other memory. */
+/* Lets the next look come at once in a child of fork, because it has other memory than its parent. */
 static void reset(void)
 {
     atomic_flag_clear(&iolens_memory_nodes.looking);

@@ -91,7 +91,7 @@ static void start(void)
     iolens_process.first = usage_of_thread((int32_t)iolens.pid);
 }
 
-/* The counts of a child of fork begin at 0. */
+/* Begins the counts of a child of fork at 0. */
 static void reset(void) { memset(&iolens_process, 0, sizeof iolens_process); }
 
 static void initialize(bool begins)
@@ -106,8 +106,8 @@ static void initialize(bool begins)
     iolens_process.init_seconds = clock_now(&iolens.clock) - iolens_process.init_began;
 }
 
-/* Memory, faults and processor time count from the start of the process, including programs before an
- * exec. */
+/* Reads what the process has used so far. Memory, faults and processor time count from its start, including
+ * programs before an exec. */
 static void read_usage(void *state)
 {
     struct rusage usage;
@@ -173,7 +173,8 @@ static struct row row_of(int rank)
     return row;
 }
 
-/* All ranks take part in choosing the rows; a rank without data contributes none. */
+/* Collects the rows of `process`. All ranks take part in choosing them; a rank without data contributes none.
+ */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct row row = row_of(transport->rank);

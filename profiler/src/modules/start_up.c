@@ -108,7 +108,8 @@ static double before_recording(void)
     return seconds > 0 ? seconds : 0;
 }
 
-/* A child of fork loads nothing, and the end of a killed process is not seen: neither has a row. */
+/* Collects this process's row of `start_up`. A child of fork loads nothing, and the end of a killed process
+ * is not seen: neither has a row. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct row row = {.rank = transport->rank};

@@ -17,7 +17,8 @@ static struct round {
     int64_t first;    /* Minimum over the ranks: the first recorded rank. */
 } rounds[ROUNDS];
 
-/* Only non-blocking calls let a rank continue without the others. */
+/* Combines the values of all ranks, and returns true if all took part within some seconds. Only non-blocking
+ * calls let a rank continue without the others. */
 static bool meet(struct round *round, double seconds)
 {
     MPI_Request request;
@@ -38,7 +39,7 @@ static void tell(const char *sentence)
         iolens_tell(sentence);
 }
 
-/* Open MPI's launchers say how many programs the job has. */
+/* Returns true if the job is known to have only one program; Open MPI's launchers say how many it has. */
 static bool is_one_program(void)
 {
     const char *programs = getenv("OMPI_NUM_APP_CTX");
@@ -59,7 +60,8 @@ static bool say_incomplete(bool says)
     return false;
 }
 
-/* A rank without the library takes no part in the rounds. A non-blocking collective call of its program would
+/* Returns true if all ranks of the job are recorded, which they find out in rounds of collective calls. A
+ * rank without the library takes no part in the rounds. A non-blocking collective call of its program would
  * then meet a round, and get its values. So a look at the processes of this node comes first. */
 bool attendance_is_complete(bool recorded)
 {

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Collective over the ranks that have this library. `recorded` is true if this rank is recorded. Returns true
- * if all ranks of MPI_COMM_WORLD are; if not, says why once and returns false on all ranks. A rank that does
- * not take part, because its program lacks this library, is waited for one minute. */
+/* Returns true if all ranks of MPI_COMM_WORLD are recorded; if not, says why once and returns false on all
+ * ranks. `recorded` is true if this rank is recorded. Collective over the ranks that have this library. A
+ * rank that does not take part, because its program lacks this library, is waited for one minute. */
 bool attendance_is_complete(bool recorded);
 
 #endif

@@ -17,7 +17,8 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* Without memory, all communicators with the same ranks get the same number. */
+/* Returns how many communicators with the same ranks were made before, by the hash of the ranks, and counts
+ * this one. Without memory returns 0 for all, so that they get the same number. */
 static uint32_t count(uint64_t hash)
 {
     struct group *group = groups;

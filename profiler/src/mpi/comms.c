@@ -54,7 +54,8 @@ static int forget_window(MPI_Win handle, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* The facts of a communicator are not copied to its duplicate, which is examined at its own first use. */
+/* Tells MPI not to copy the facts of a communicator to its duplicate, which is examined at its own first use.
+ */
 static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *out, int *copied)
 {
     (void)handle, (void)key, (void)extra, (void)in, (void)out;
@@ -62,7 +63,8 @@ static int copy_nothing(MPI_Comm handle, int key, void *extra, void *in, void *o
     return MPI_SUCCESS;
 }
 
-/* The standard requires this function, but windows cannot be duplicated. */
+/* Tells MPI not to copy the facts of a window. The standard requires this function, but windows cannot be
+ * duplicated. */
 static int copy_no_window(MPI_Win handle, int key, void *extra, void *in, void *out, int *copied)
 {
     (void)handle, (void)key, (void)extra, (void)in, (void)out;
@@ -77,7 +79,8 @@ bool comms_start(void)
            pmpi.Win_create_keyval(copy_no_window, forget_window, &windows_keyval, NULL) == MPI_SUCCESS;
 }
 
-/* An array is stored only if the ranks follow no rule. */
+/* Keeps the ranks of a communicator in MPI_COMM_WORLD: as first rank and stride if they follow this rule,
+ * else as the array. */
 static void keep_ranks(struct comm *comm, int *world, int count)
 {
     comm->first = world[0];
@@ -121,7 +124,8 @@ static bool translate_comm(struct comm *comm, MPI_Comm handle)
     return done;
 }
 
-/* If allocation fails, treat every neighbour as present. */
+/* Finds the neighbours that a rank at the edge of a grid lacks. If allocation fails, every neighbour counts
+ * as present. */
 static void find_ends(struct comm *comm, MPI_Comm handle)
 {
     bool *is_beyond = heap_take_zeroed((size_t)comm->in + 1, sizeof *is_beyond);
@@ -234,8 +238,8 @@ struct comm *comm_of_group(MPI_Group group)
     return NULL;
 }
 
-/* MPI cannot tell a window's communicator, only its group, so the facts are stored as an attribute of the
- * window. */
+/* Makes the facts of a window, as of a communicator. MPI cannot tell a window's communicator, only its group,
+ * so the facts are stored as an attribute of the window. */
 static struct comm *make_of_window(MPI_Win win)
 {
     MPI_Group group;

@@ -24,7 +24,7 @@ struct comm {
     int *world;
 };
 
-/* Called after MPI_Init. Returns false if MPI refused. */
+/* Prepares the facts of communicators and windows after MPI_Init. Returns false if MPI refused. */
 bool comms_start(void);
 
 /* Returns the facts of a communicator; NULL for the null handle, or if MPI refuses. */

@@ -138,8 +138,9 @@ static bool is_collective(enum iolens_mpiio_kind kind)
     return kind == IOLENS_COLL_READ || kind == IOLENS_COLL_WRITE;
 }
 
-/* The offset stays -1 if it cannot be known before the call: with the shared file pointer, and in a view
- * without any data, because MPI libraries would divide by its size. */
+/* Notes the offset of a transfer in a traced file before the call. It stays -1 if it cannot be known then:
+ * with the shared file pointer, and in a view without any data, because MPI libraries would divide by its
+ * size. */
 void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Offset place)
 {
     struct mpi_file file = files_find(handle);

@@ -38,7 +38,8 @@ void on_other(const struct call *c, MPI_File handle, enum iolens_mpiio_extra whi
 void on_delete(const struct call *c, const char *path);
 void on_sync(const struct call *c, MPI_File handle);
 
-/* `place` is an offset in the file's view, OWN_POINTER or SHARED_POINTER. */
+/* Notes, before a transfer, where in the file it will be. `place` is an offset in the file's view,
+ * OWN_POINTER or SHARED_POINTER. */
 void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Offset place);
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type);

@@ -31,8 +31,9 @@ static const char *const kin[] = {""};
 static const char *const library_files[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"};
 #endif
 
-/* `first` is RTLD_NEXT for functions, which are wrapped here, and RTLD_DEFAULT for objects, of which the
- * program may hold the only valid copy. */
+/* Returns the address of a function or object of the MPI library; NULL if it has none. `first` is RTLD_NEXT
+ * for functions, which are wrapped here, and RTLD_DEFAULT for objects, of which the program may hold the only
+ * valid copy. */
 static void *find(const char *name, void *first)
 {
     void *symbol = dlsym(first, name);
@@ -58,7 +59,7 @@ static bool load_calls(void)
 }
 
 #ifdef OPEN_MPI
-/* Open MPI's predefined handles are addresses of objects. */
+/* Returns one of Open MPI's predefined handles, which are addresses of objects. */
 static void *object(const char *name) { return find(name, RTLD_DEFAULT); }
 
 static bool load_predefined(void)
@@ -103,8 +104,8 @@ static bool load_predefined(void)
 }
 #endif
 
-/* Only one rank prints the sentence. Its number is taken from the launcher's variables, since MPI cannot
- * be asked. */
+/* Returns true in the one rank that prints the sentence, which is rank 0. The number is taken from the
+ * launcher's variables, since MPI cannot be asked. */
 static bool speaks(void)
 {
     static const char *const launchers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
@@ -116,7 +117,8 @@ static bool speaks(void)
     return true;
 }
 
-/* A library may come with two ABIs, and gives the same version for both; their files have different names. */
+/* Returns true if the loaded MPI library has the standard ABI. A library may come with two ABIs, and gives
+ * the same version for both; their files have different names. */
 static bool is_standard_abi(void)
 {
     Dl_info file;

@@ -19,7 +19,8 @@ __attribute__((constructor)) static void attach(void)
 
 bool mpi_active(void) { return started && mpi_depth == 0 && iolens_recording(); }
 
-/* Timed barriers need all ranks to be recorded, and some may be excluded (IOLENS_RANK_EXCLUDE). */
+/* Switches timed barriers off unless all ranks make them, because some ranks may be excluded from recording
+ * (IOLENS_RANK_EXCLUDE). */
 static void agree(const struct iolens_transport *transport)
 {
     uint8_t common = (uint8_t)traced_what;
@@ -30,9 +31,9 @@ static void agree(const struct iolens_transport *transport)
         traced_what &= ~(unsigned)IOLENS_MPI_SYNC;
 }
 
-/* A job's log is written by all its ranks: if some are not recorded, because one of several programs is left
- * out (IOLENS_APP_EXCLUDE) or runs without this library, the others write logs of their own. MPI_Init itself
- * had ended at `t1`. */
+/* Starts recording as a rank after MPI_Init, which had ended at `t1`. A job's log is written by all its
+ * ranks: if some are not recorded, because one of several programs is left out (IOLENS_APP_EXCLUDE) or runs
+ * without this library, the others write logs of their own. */
 static void start(double t1)
 {
     int level;
@@ -57,8 +58,8 @@ static void start(double t1)
     iolens_spend(iolens_spent(), seconds);
 }
 
-/* The log cannot contain the library's own work in MPI_Finalize, but it contains the time that this rank
- * waited for the last rank. */
+/* Counts MPI_Finalize before it is called. The log cannot contain the library's own work in it, but it
+ * contains the time that this rank waited for the last rank. */
 static void count_finalize(void *caller)
 {
     struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};
@@ -85,8 +86,8 @@ static void finish(void *caller)
     started = false;
 }
 
-/* The library's own work inside MPI_Init is not the program's I/O and is not recorded. A nested call, of a
- * language binding or another tool, must not start the job a second time. */
+/* Begins MPI_Init, in which the library's own work is not the program's I/O and is not recorded. A nested
+ * call, of a language binding or another tool, must not start the job a second time. */
 static void enter(void)
 {
     if (mpi_depth++ == 0 && attached)

@@ -13,7 +13,8 @@ static int64_t keep(struct traced *c, const struct iolens_link *link)
 
 static uint32_t id_of(const struct comm *comm) { return comm ? comm->id : 0; }
 
-/* The values for any source and any tag differ between MPI libraries. */
+/* Returns a peer's rank in MPI_COMM_WORLD, or IOLENS_ANY for any source, for which each MPI library has
+ * another value. */
 static int peer_of(const struct comm *comm, int peer)
 {
     if (peer == MPI_ANY_SOURCE)

@@ -12,11 +12,11 @@ static inline double link_start(void)
     return __builtin_expect(traced_what & IOLENS_MPI_WHY, 0) ? iolens_mpi_enter(now) : now;
 }
 
-/* Convert a rank of `comm` and a tag to the values that an event has. */
+/* Converts a rank of `comm` and a tag to the values that an event has. */
 int link_peer(const struct comm *comm, int peer);
 int link_tag(int tag);
 
-/* `peer` is a rank of `comm`, which may be NULL. */
+/* Records a message and returns the number of its event. `peer` is a rank of `comm`, which may be NULL. */
 int64_t link_message(struct traced *c, enum iolens_link_kind kind, const struct comm *comm, int peer, int tag,
                      int64_t bytes);
 

@@ -2,7 +2,7 @@
 #ifndef IOLENS_PARAMETERS_H
 #define IOLENS_PARAMETERS_H
 
-/* Called after MPI_Init: reports the library's version, its components, parameters and environment
+/* After MPI_Init, reports to the core the library's version, its components, parameters and environment
  * variables. */
 void parameters_tell(void);
 

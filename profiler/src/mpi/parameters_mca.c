@@ -93,7 +93,8 @@ static bool has_component(const char *list, const char *component)
     return false;
 }
 
-/* Only open components have variables. */
+/* Adds the component of a variable to the list of its framework. Only open components have variables, so the
+ * list has the open ones. */
 static void add_component(char lists[FRAMEWORK_COUNT][LIST_BYTES], const struct variable *variable)
 {
     for (int i = 0; i < FRAMEWORK_COUNT && strcmp(variable->component, "base") != 0; i++) {
@@ -129,7 +130,8 @@ static void tell(const struct variable *variable, bool limits)
                            variable->source);
 }
 
-/* These functions belong to MCA; all releases from 1.7 on have them. */
+/* Tells the components and parameters of Open MPI, by functions of its MCA that all releases from 1.7 on
+ * have. */
 void parameters_of_library(void)
 {
     count_function *count = (count_function *)mpi_symbol("mca_base_var_get_count");

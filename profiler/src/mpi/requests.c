@@ -78,7 +78,8 @@ static bool stood(const struct entry *entry, double then)
     return entry->request.posted <= then && (entry->passed == 0 || entry->passed > then);
 }
 
-/* Returns the link to the entry; newer entries come before older ones. */
+/* Returns the link to the newest entry of a handle that stood at the time `until`, or the end of the chain.
+ * Newer entries come before older ones. */
 static struct entry **find(struct shard *shard, uintptr_t handle, double until)
 {
     struct entry **place = chain_of(shard, handle);
@@ -109,7 +110,8 @@ static struct comm *drop(struct shard *shard, struct entry **place)
     return gone->request.comm;
 }
 
-/* If allocation fails, the request is not followed. */
+/* Adds an entry for a request and returns it. If allocation fails, returns NULL, and the request is not
+ * followed. */
 static struct entry *add(struct shard *shard, uintptr_t handle)
 {
     if (shard->entries >= (size_t)ENTRIES_PER_CHAIN << shard->bits)

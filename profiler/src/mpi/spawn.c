@@ -51,7 +51,7 @@ static char **enclosed(const char *command, char **argv, MPI_Info info)
     return all;
 }
 
-/* MPI uses the arguments of one rank only; other ranks may pass anything. */
+/* Returns true in the rank whose arguments MPI uses to start processes; other ranks may pass anything. */
 static bool decides(handle comm, int root)
 {
     int rank = -1;

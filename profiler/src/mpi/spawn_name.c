@@ -14,7 +14,7 @@ static bool is_program(const char *folder, size_t length, const char *name)
     return written < (int)sizeof as_folder && access(path, X_OK) == 0 && access(as_folder, F_OK) != 0;
 }
 
-/* An empty part of PATH stands for the current folder. */
+/* Returns true if a folder of PATH has this program. An empty part of PATH stands for the current folder. */
 static bool in_search_path(const char *name)
 {
     for (const char *at = getenv("PATH"); at;) {
@@ -33,7 +33,8 @@ static bool given(MPI_Info info, char *key, char *value)
            pmpi.Info_get(info, key, MPI_MAX_INFO_VAL, value, &found) == MPI_SUCCESS && found;
 }
 
-/* MPI libraries also search a name without a slash in the folder in which they start it; `env` does not. */
+/* Writes the name by which `env` finds the program that MPI would start; returns false if there is none. MPI
+ * libraries also search a name without a slash in the folder in which they start it; `env` does not. */
 bool spawn_name(const char *command, MPI_Info info, char *name, size_t bytes)
 {
     char folder[MPI_MAX_INFO_VAL + 1] = ".", searched[MPI_MAX_INFO_VAL + 1];

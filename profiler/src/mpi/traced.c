@@ -11,7 +11,7 @@ static void count_send(const struct comm *comm, int dest, int64_t bytes)
     iolens_mpi_sent(comm ? comm_world_rank(comm, dest) : -1, bytes);
 }
 
-/* Messages to MPI_PROC_NULL do not count. */
+/* Counts a message that is sent; one to MPI_PROC_NULL does not count. */
 void traced_send(struct traced *c, MPI_Comm handle, int dest, int tag, int64_t bytes)
 {
     if (dest == MPI_PROC_NULL)
@@ -21,7 +21,7 @@ void traced_send(struct traced *c, MPI_Comm handle, int dest, int tag, int64_t b
     link_message(c, IOLENS_LINK_SEND, comm, dest, tag, bytes);
 }
 
-/* The request is stored only if its completion is needed. */
+/* Stores a posted request, if its completion has to be linked to the event with this number. */
 static void remember_post(const struct traced *c, MPI_Request request, int64_t number)
 {
     if (number < 0)
@@ -100,7 +100,7 @@ void traced_post(struct traced *c, MPI_Comm handle, MPI_Request request, int sou
                  (struct request){.kind = REQUEST_RECEIVE, .posted = c->t1, .comm = comm, .number = number});
 }
 
-/* A message handle is stored like a request, until the message is received. */
+/* Stores the handle of a message that a probe found, like a request, until the message is received. */
 void traced_mprobe(const struct traced *c, MPI_Comm comm, MPI_Message message, bool found)
 {
     if (found)
@@ -136,10 +136,11 @@ void traced_matched_post(struct traced *c, MPI_Request request)
     requests_forget(c->handle, c->t0);
 }
 
-/* The message is lost, for example because it was longer than the buffer. */
+/* Forgets a message whose receive failed: it is lost, for example because it was longer than the buffer. */
 void failed_matched(const struct traced *c) { requests_forget(c->handle, c->t0); }
 
-/* Uses the tag IOLENS_ANY: partitions of a message are not matched with those of the receiver. */
+/* Stores a persistent or partitioned send. A partitioned one has the tag IOLENS_ANY: partitions of a message
+ * are not matched with those of the receiver. */
 void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int tag, int64_t bytes,
                       MPI_Request request)
 {
@@ -185,7 +186,8 @@ void traced_start_all(struct traced *c, int number, const MPI_Request *requests)
         traced_start(c, requests[i]);
 }
 
-/* The status of a completed partitioned receive has no size; the bytes are those agreed on at the start. */
+/* Stores a request with the bytes that were agreed on at its start, for requests whose status has no size
+ * when they complete, such as a partitioned receive. */
 static void put_agreed(enum request_kind kind, const struct traced *c, MPI_Comm handle, int source,
                        int64_t bytes, MPI_Request request)
 {
@@ -203,7 +205,8 @@ void traced_partitioned_init(const struct traced *c, MPI_Comm comm, int source, 
     put_agreed(REQUEST_PARTITIONED_RECEIVE, c, comm, source, bytes, request);
 }
 
-/* MPICH and its relatives complete such a request with a status that has no size. */
+/* Stores the request of a non-blocking exchange (MPI_Isendrecv). MPICH and its relatives complete it with a
+ * status that has no size. */
 void traced_exchange_post(const struct traced *c, MPI_Comm comm, int source, int64_t bytes,
                           MPI_Request request)
 {
@@ -262,7 +265,7 @@ void traced_complete(struct traced *c)
         complete(c, c->handle, &c->request, c->status);
 }
 
-/* A failed request no longer exists, and its handle may belong to the next one. */
+/* Forgets a request that failed, because it no longer exists, and its handle may belong to the next one. */
 void failed_complete(const struct traced *c, MPI_Request request)
 {
     if (c->known && request == mpi.no_request)
@@ -308,7 +311,8 @@ static void complete_at(struct traced *c, int at, const MPI_Status *status)
         c->others++;
 }
 
-/* statuses[i] belongs to request indices[i] or, without indices, to request i. */
+/* Completes `done` requests of a call: statuses[i] belongs to request indices[i] or, without indices, to
+ * request i. */
 void traced_complete_many(struct traced *c, int done, const int *indices)
 {
     for (int i = 0; i < done && i < c->number; i++)
@@ -384,7 +388,7 @@ void traced_together_post(struct traced *c, const struct comm *of, int root, str
     remember_post(c, request, link_collective(c, IOLENS_LINK_POST_COLLECTIVE, of, root, volume));
 }
 
-/* The new communicator's number is given at once, in the same order on all its ranks. */
+/* Gives a new communicator its number at once, so that all its ranks give numbers in the same order. */
 void traced_made_by_some(MPI_Comm made)
 {
     if (traced_what & IOLENS_MPI_WHY)
@@ -411,7 +415,7 @@ void traced_fence(struct traced *c, MPI_Win win)
         link_collective(c, IOLENS_LINK_COLLECTIVE, comm_of_window(win), -1, (struct volume){0, 0});
 }
 
-/* MPI forgets the facts of a window when the window is freed, so they are copied before. */
+/* Copies the facts of a window before it is freed, because MPI forgets them then. */
 void before_window_free(struct traced *c, MPI_Win win)
 {
     const struct comm *comm = traced_what & IOLENS_MPI_WHY ? comm_of_window(win) : NULL;
@@ -449,7 +453,7 @@ void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received)
         iolens_mpi_got(peer, received);
 }
 
-/* A call that only completed transfers of files is I/O. */
+/* Counts a call of MPI at its end. One that only completed transfers of files counts as I/O. */
 void traced_end(struct traced *c, void *caller)
 {
     release_many(c);

@@ -32,7 +32,8 @@ int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types
     return sum;
 }
 
-/* On an intercommunicator the root passes MPI_ROOT, and the other ranks of its group pass MPI_PROC_NULL. */
+/* Returns true if this rank is the root of a collective call. On an intercommunicator the root passes
+ * MPI_ROOT, and the other ranks of its group pass MPI_PROC_NULL. */
 bool volume_is_root(const struct comm *comm, int root)
 {
     return comm->remote ? root == MPI_ROOT : root == comm->rank;

@@ -147,7 +147,7 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
     return result;
 }
 
-/* Records of varying size are not merged; the record of rank 0 stands for all. */
+/* Puts a record of varying size. Such records are not merged; the record of rank 0 stands for all. */
 static void put_varying(const struct module *type, const struct file *file, const void *state, int64_t rank,
                         struct records *records)
 {

@@ -20,7 +20,7 @@ static inline bool shared_by_all(const struct file *file, enum module_index modu
     return file->shared >> module & 1;
 }
 
-/* Iterate over the files that all ranks share in the module, in the same order on all ranks; NULL behind
+/* Iterates over the files that all ranks share in the module, in the same order on all ranks; NULL behind
  * the last one. */
 struct file *shared_first(enum module_index module);
 struct file *shared_next(const struct file *file, enum module_index module);

@@ -5,8 +5,8 @@
 
 static bool same(const int64_t *a, const int64_t *b) { return memcmp(a, b, sizeof(struct pattern)) == 0; }
 
-/* If every place is taken, the rarest pattern is replaced, and its count becomes the possible error of the
- * new one. */
+/* Counts a pattern. If every place is taken, the rarest pattern is replaced, and its count becomes the
+ * possible error of the new one. */
 void patterns_add(struct patterns *patterns, const struct pattern *pattern)
 {
     int at = 0, rarest = 0;

@@ -30,8 +30,8 @@ static bool ends(const char *text, size_t bytes) { return memchr(text, '\0', byt
 
 #define ENDS(text) ends(text, sizeof(text))
 
-/* The checksum detects damage. A spool that was forged may have a correct checksum, so the texts are
- * checked too. */
+/* Returns true if the process's identity in the spool is whole. The checksum detects damage. A spool that was
+ * forged may have a correct checksum, so the texts are checked too. */
 static bool identity_validate(const struct spool_header *header)
 {
     const struct identity *self = &header->identity;
@@ -41,7 +41,8 @@ static bool identity_validate(const struct spool_header *header)
            self->text_bytes <= sizeof self->text;
 }
 
-/* Reading a bool that holds neither 0 nor 1 is undefined, so its byte is checked first. */
+/* Returns true if a bool in the spool holds 0 or 1. Reading any other value as a bool is undefined, so its
+ * byte is checked. */
 static bool is_truth(const bool *value) { return *(const unsigned char *)value <= 1; }
 
 static bool header_validate(const struct spool_header *header)
@@ -172,7 +173,7 @@ static void load_process(const struct spool_header *header)
     arena_start(&iolens.arena, (size_t)SCRATCH_MIB * MIB, NULL);
 }
 
-/* All doubles of an unfinished record are times or durations. Returns the latest end, or -1 if one of them
+/* Returns the latest end in an unfinished record, whose doubles are all times or durations; -1 if one of them
  * cannot be a time. */
 static double last_event(const struct record_shape *shape, void *state)
 {
@@ -210,8 +211,8 @@ static void load_states(struct file *file, const struct area *area, double *last
     }
 }
 
-/* Each file must lie behind the previous one in memory, so that a damaged list cannot be endless. A file
- * whose id does not match its path is damaged. */
+/* Loads the files of the spool. Each file must lie behind the previous one in memory, so that a damaged list
+ * cannot be endless. A file whose id does not match its path is damaged and is left out. */
 static void load_files(struct file *first, const struct area *area, double *last)
 {
     struct file *next;
@@ -232,7 +233,8 @@ static void load_files(struct file *first, const struct area *area, double *last
     }
 }
 
-/* Both clocks are those of the node, so the end of a running process is the present time. */
+/* Sets the moment at which the recording of a spool ended. Both clocks are those of the node, so for a
+ * running process this is the present time. */
 static void load_end(const struct spool_header *header, bool running, double last_event_at)
 {
     struct clock_end end = running ? clock_end(&header->clock)

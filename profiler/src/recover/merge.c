@@ -78,7 +78,7 @@ static bool collect(struct merging *merge, char *const *paths, int count)
     return kept > 0;
 }
 
-/* If rank 0 left no spool, another process must act as rank 0, which leads the collective operations. */
+/* Adds a process that acts as rank 0, which leads the collective operations, if rank 0 left no spool. */
 static void add_stand_in(struct merging *merge)
 {
     if (merge->part[0].ranks == 0 || merge->part[0].rank == 0)
@@ -124,7 +124,8 @@ static void name_apart(const struct spool_header *header)
     iolens.settings.logfile = name;
 }
 
-/* Does the work of one rank in its own process, from its spool to the log. */
+/* Loads the spool of one rank and writes its part of the log, in a process of its own; returns the exit code.
+ */
 static int play(const struct merging *merge, int index, int socket)
 {
     const struct part *part = &merge->part[index];

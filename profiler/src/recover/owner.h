@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* If root recovers another user's spool, continues as that user. The user then owns the log, and the spool
+/* Continues as the owner of a spool if root recovers it. The user then owns the log, and the spool
  * cannot name a place that only root may write to. Returns false, after a message on standard error, if
  * that fails. */
 bool owner_become(const char *spool);

@@ -30,7 +30,7 @@ static struct {
 } lines[LINES] LARGE_ROOM;
 static int line_count;
 
-/* The name of a variable without IOLENS_ or DARSHAN_ in front. */
+/* Returns the name of a variable without IOLENS_ or DARSHAN_ in front. */
 static const char *bare(const char *variable)
 {
     static const char *const prefixes[] = {"IOLENS_", "DARSHAN_"};
@@ -61,7 +61,8 @@ static char *trimmed(char *text)
     return text;
 }
 
-/* A line with only a key switches something on, such as DUMP_CONFIG. */
+/* Takes a setting from a line of the configuration file. A line with only a key switches something on, such
+ * as DUMP_CONFIG. */
 static void take_line(char *text, const char *path, int number)
 {
     char *key = trimmed(text);

@@ -69,7 +69,8 @@ extern struct context iolens;
 /* Asks the kernel to empty the page in children; kernels before Linux 4.14 cannot do so. */
 void iolens_wipe_in_children(void);
 
-/* True in a thread that is inside the recorder; calls that the recorder makes are not recorded. */
+/* True in a thread that is inside the recorder, so that calls which the recorder makes itself are not
+ * recorded. */
 extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
 
 /* Seconds that the thread has spent in timed calls. The time of calls inside timed calls is not added again.

@@ -8,7 +8,8 @@
 #include "config.h"
 #include "../system/say.h"
 
-/* Copies the value, because the program may change its environment and free the old text. */
+/* Returns the value of a setting: from the environment, else from the configuration file, else `otherwise`.
+ * Copies the value, because the program may change its environment and free the old text. */
 static const char *lookup(struct arena *memory, const char *variable, const char *alternative,
                           const char *otherwise)
 {

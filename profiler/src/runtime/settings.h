@@ -14,7 +14,7 @@ struct settings {
 
 struct arena;
 
-/* The values point into `memory`. */
+/* Reads all settings from the environment and the configuration file; their values point into `memory`. */
 void settings_read(struct settings *settings, struct arena *memory);
 
 /* Prints each setting on a line of standard error, as DUMP_CONFIG requests. */

@@ -8,7 +8,7 @@
  * their first call. */
 uint32_t thread_number(void);
 
-/* Called in a child of fork, whose only thread becomes thread 0. */
+/* Gives the only thread of a child of fork the number 0. */
 void thread_number_reset(void);
 
 #endif

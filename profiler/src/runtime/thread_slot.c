@@ -15,7 +15,8 @@ static struct {
 static __thread uint32_t own __attribute__((tls_model("initial-exec")));
 static __thread bool ends; /* True after the first call of give_back. */
 
-/* The destructor runs a second time, after all other cleanup of the thread, which may still use the number.
+/* Gives the number of an ending thread back when called the second time. This destructor asks to run twice,
+ * because other cleanup of the thread may still use the number.
  */
 static void give_back(void *number)
 {

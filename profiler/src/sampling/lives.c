@@ -18,7 +18,8 @@ static struct {
 
 static __thread struct life *own __attribute__((tls_model("initial-exec")));
 
-/* Once recording has ended, the table is written and its rows stay as they are. */
+/* Notes the end of a thread and what it used, unless recording has ended: then the table is written and its
+ * rows stay as they are. */
 static void leave(void *life)
 {
     if (life != own || !own || !atomic_load(&iolens.wiped.recording))

@@ -25,8 +25,8 @@ struct lives {
     struct life thread[LIVES_MOST];
 };
 
-/* Called when recording begins. Under ThreadSanitizer no thread is recorded, because new threads cannot
- * free memory there. */
+/* Starts to record the lives of threads when recording begins. Under ThreadSanitizer no thread is recorded,
+ * because new threads cannot free memory there. */
 void lives_start(void);
 
 /* Returns true if a thread that the calling one starts now is to be recorded. */
@@ -35,7 +35,7 @@ bool lives_wanted(void);
 /* Records the calling thread, which was just started, until it ends. */
 void lives_begin(void);
 
-/* Called in a child of fork: its only thread is not one that the parent started. */
+/* Forgets the parent's threads in a child of fork, whose only thread is none that the parent started. */
 void lives_reset(void);
 
 #endif

@@ -48,7 +48,8 @@ static void take(int number, siginfo_t *info, void *context)
     sample_take(iolens_sampling.state, own, context, periods_of(own, info));
 }
 
-/* A signal may arrive after the end of recording; it is then ignored. */
+/* Takes a sample at a signal of this thread's timer. A signal that arrives after the end of recording is
+ * ignored; one of another origin goes to the program's handler. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct sampling *sampling = iolens_sampling.state;
@@ -157,8 +158,8 @@ void sampling_when_started(void (*hold)(void))
         hold();
 }
 
-/* The signal may be blocked because a program blocked it before exec, or because the thread that started this
- * one did. */
+/* Starts sampling the calling thread. Unblocks the timer's signal, which a program may have blocked before
+ * exec, or the thread that started this one. */
 void sampling_enter(void)
 {
     struct sampling *sampling = iolens_sampling.state;
@@ -202,7 +203,8 @@ void sampling_start_child(void)
     sampling_enter();
 }
 
-/* Other threads may be in a wait, as a helper thread of MPI mostly is; the wait so far is counted. */
+/* Stops sampling all threads. Other threads may be in a wait, as a helper thread of MPI mostly is; the wait
+ * so far is counted. */
 void sampling_stop(void)
 {
     struct sampling *sampling = iolens_sampling.state;

@@ -8,18 +8,18 @@
 
 struct sampled_wait;
 
-/* Called in the main thread when recording begins; does nothing unless IOLENS_SAMPLE requests sampling. */
+/* Starts sampling when recording begins, if IOLENS_SAMPLE requests it. Called in the main thread. */
 void sampling_start(void);
 
-/* Called when the library is loaded: `hold` is called once when sampling starts, or at once if it has
- * started. */
+/* Sets the function that is called once when sampling starts, or at once if it has started. Called when the
+ * library is loaded. */
 void sampling_when_started(void (*hold)(void));
 
-/* Called before the calling thread forks, and after it has forked. */
+/* Prepare sampling for a fork: called before the calling thread forks, and after it has forked. */
 void sampling_before_fork(void);
 void sampling_after_fork(void);
 
-/* Called in the child of a fork when it is ready to record: timers are not inherited. */
+/* Starts sampling in a child of fork when it is ready to record, because timers are not inherited. */
 void sampling_start_child(void);
 
 /* Ends sampling: no thread is interrupted from now on. */
@@ -55,8 +55,9 @@ bool sampling_here(void);
 bool sampling_hold(const struct sampled_wait *wait);
 void sampling_release(bool held);
 
-/* Called before and after the program changes which signals this thread blocks: a sample that stands for
- * several periods then shows only where the signal was let through, not where the thread was before. */
+/* Notes that the program changes which signals this thread blocks; called before (`begins`) and after. A
+ * sample that stands for several periods then shows only where the signal was let through, not where the
+ * thread was before. */
 void sampling_mask_changes(bool begins);
 
 #endif

@@ -15,8 +15,9 @@ static bool is_our_own(const void *function)
     return (const char *)function >= __ehdr_start && (const char *)function < _end;
 }
 
-/* A program that only takes the address of such a function also has an undefined entry for it. dladdr1 would
- * search all names of this library, which nearly always has the function. */
+/* Returns true if the program itself defines a function of the C library. A program that only takes the
+ * address of such a function also has an entry for it, an undefined one. dladdr1 would search all names of
+ * this library, which nearly always has the function. */
 static bool defined_by_the_program(const char *name)
 {
     Dl_info function, program;
@@ -27,8 +28,9 @@ static bool defined_by_the_program(const char *name)
            entry && entry->st_shndx != SHN_UNDEF;
 }
 
-/* A program with a built-in sanitizer may hide its own names, but not the functions that the sanitizer
- * replaces. AddressSanitizer replaces them too, and its programs may be interrupted. */
+/* Returns true if the program was built with ThreadSanitizer. A program with a built-in sanitizer may hide
+ * its own names, but not the functions that the sanitizer replaces. AddressSanitizer replaces them too, and
+ * its programs may be interrupted. */
 bool has_thread_sanitizer(void)
 {
     return dlsym(RTLD_DEFAULT, "__tsan_init") ||

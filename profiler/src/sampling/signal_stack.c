@@ -34,7 +34,8 @@ void signal_stack_begin(void)
         set_mine();
 }
 
-/* A sanitizer gives the memory of a thread's alternate stack back by itself. */
+/* Ends the use of this thread's alternate stack and gives its memory back, unless it is in use or the program
+ * has set another one. A sanitizer gives the memory of a thread's alternate stack back by itself. */
 void signal_stack_end(void)
 {
     stack_t now;

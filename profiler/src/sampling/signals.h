@@ -13,9 +13,9 @@ int signals_take(signal_handler *handler);
 /* Passes a signal that did not come from a timer on to the program's own action. */
 void signals_forward(int number, siginfo_t *info, void *context);
 
-/* Called at the end of the handler, when the kernel is about to repeat the interrupted system call. If a
- * pending signal of the program would have ended the call (signal(7): its handler has no SA_RESTART), the
- * call ends with EINTR instead. */
+/* Ends the interrupted system call with EINTR, which the kernel is about to repeat, if a pending signal of
+ * the program would have ended the call (signal(7): its handler has no SA_RESTART). Called at the end of the
+ * handler. */
 void signals_interrupt(void *context);
 
 /* Does the work of `sigaction` for a signal that sampling uses. */

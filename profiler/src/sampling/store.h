@@ -12,7 +12,7 @@
 void sample_take(struct sampling *sampling, struct sampled_thread *thread, const ucontext_t *context,
                  int64_t weight);
 
-/* Called when recording has ended: counts the periods that a thread has spent in an unfinished wait and
+/* Counts, when recording has ended, the periods that a thread has spent in an unfinished wait and
  * that no sample has counted yet. Its stack is read by another thread, and the result is dropped if the
  * wait ended meanwhile. */
 void sample_unfinished(struct sampling *sampling, struct sampled_thread *thread);

@@ -50,9 +50,9 @@ static struct timespec span_of(int64_t ns)
     return (struct timespec){ns / NS_PER_SECOND, ns % NS_PER_SECOND};
 }
 
-/* All ranks and threads of a node are interrupted at the same moments. If they were interrupted one after
- * another, threads that wait for each other would all lose the time of every sample. The moments lie between
- * the kernel's ticks, at which threads are switched. */
+/* Returns the times of a thread's timer. All ranks and threads of a node are interrupted at the same moments.
+ * If they were interrupted one after another, threads that wait for each other would all lose the time of
+ * every sample. The moments lie between the kernel's ticks, at which threads are switched. */
 static struct itimerspec interval(const struct sampling *sampling)
 {
     const double between_ticks = 0.618;
@@ -97,8 +97,8 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
     return NULL;
 }
 
-/* A thread and the end of recording may call this at the same time. If no sample was taken in this place,
- * only its time is kept. */
+/* Ends the timer of a thread; returns false if it had ended before. A thread and the end of recording may
+ * call this at the same time. If no sample of the thread was taken, only its time is kept. */
 bool thread_end(struct sampling *sampling, struct sampled_thread *thread)
 {
     int32_t alive = THREAD_ALIVE;

@@ -75,7 +75,8 @@ static int begin_c11(void *memory)
     return beginning.function.c11(beginning.argument);
 }
 
-/* If allocation fails, the thread runs without being recorded or sampled. */
+/* Returns a copy of what a new thread needs for its beginning. If allocation fails, returns NULL, and the
+ * thread runs without being recorded or sampled. */
 static struct beginning *keep(struct beginning beginning)
 {
     struct beginning *memory = beginning.recorded || sampling_signal() ? take_memory() : NULL;

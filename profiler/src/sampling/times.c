@@ -8,7 +8,8 @@ int64_t sample_times_in(const struct sample_times_chunk *chunk)
     return used < TIMES_PER_CHUNK ? used : TIMES_PER_CHUNK;
 }
 
-/* If two threads add a chunk at once, one chunk stays unused. */
+/* Adds a chunk behind the `full` one and returns it. If two threads add a chunk at once, one chunk stays
+ * unused. */
 static struct sample_times_chunk *add_chunk(struct sample_times *times, struct sample_times_chunk *full)
 {
     struct sample_times_chunk *fresh = arena_try_alloc(&iolens.arena, sizeof *fresh);

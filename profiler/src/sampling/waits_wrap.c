@@ -191,7 +191,7 @@ IOLENS_EXPORT __sighandler_t signal(int number, __sighandler_t handler)
     return before.sa_handler;
 }
 
-/* Other names under which the C library has functions that install a handler. */
+/* Wraps sigaction under another name that the C library has for it. */
 IOLENS_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     return set_action(number, action, before);

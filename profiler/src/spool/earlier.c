@@ -81,7 +81,8 @@ static bool ask(int fd, bool (*worth)(const struct spool_header *header, const s
     return is_worth;
 }
 
-/* The earlier program ended with the exec a moment ago. Returns false if that cannot be written. */
+/* Marks a spool as that of a program that ended with an exec a moment ago. Returns false if that cannot be
+ * written. */
 static bool mark_as_replaced(int fd, struct clock *clock)
 {
     const uint32_t replaced = 1;

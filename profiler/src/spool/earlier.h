@@ -7,10 +7,10 @@
 #include "../memory/area.h"
 #include "spool.h"
 
-/* Called when the process begins. If an earlier program of this process left its spool, marks it as ended
- * now and renames it if it is `worth` a log, else removes it. An exec that fails and a child of vfork are
- * unaffected, since nothing is done before the exec. `worth` reads the header at its own address, and in
- * `area` the memory behind it. */
+/* If an earlier program of this process left its spool, marks it, when the process begins, as ended now and
+ * renames it if it is `worth` a log, else removes it. An exec that fails and a child of vfork are unaffected,
+ * since nothing is done before the exec. `worth` reads the header at its own address, and in `area` the
+ * memory behind it. */
 void earlier_settle(bool (*worth)(const struct spool_header *header, const struct area *area));
 
 #endif

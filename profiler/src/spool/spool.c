@@ -138,8 +138,8 @@ static void fill_header(struct spool_header *header)
     memcpy(header->magic, SPOOL_MAGIC, sizeof header->magic);
 }
 
-/* The file is named after the process, and also after its start if an earlier process of the same number
- * left its spool. */
+/* Creates the file of the spool and returns its descriptor. It is named after the process, and also after its
+ * start if an earlier process of the same number left its spool. */
 static int create_file(int folder, char *name, size_t size)
 {
     struct spool_process self;
@@ -244,8 +244,9 @@ static void *extend(size_t bytes)
     return pages;
 }
 
-/* Locks are held and the folder may be remote, so neither a signal handler nor a cancellation may end the
- * thread here. SIGXFSZ is blocked while it may be raised. */
+/* Makes the spool longer and returns its new pages; NULL if that is refused. Locks are held and the folder
+ * may be remote, so neither a signal handler nor a cancellation may end the thread here. SIGXFSZ is blocked
+ * while it may be raised. */
 void *spool_extend(size_t bytes)
 {
     int cancellable;
@@ -298,7 +299,8 @@ static bool map_again(int fd, int flags)
                                      (off_t)SPOOL_HEADER_BYTES) == (long)place;
 }
 
-/* If mapping failed, the previous mapping may be gone as well. */
+/* Makes the records private to this process, so that the spool's file no longer changes; returns false if
+ * that failed. The previous mapping may then be gone as well, so that it is made again. */
 bool spool_freeze(void)
 {
     int fd = iolens_spool.header ? reopen() : -1;

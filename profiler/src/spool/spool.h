@@ -68,9 +68,9 @@ struct spool_header {
     uint64_t beat_ticks, beat_ns; /* Values of both clocks when the spool was last updated. */
     struct file *first;           /* First file of the registry. */
     _Atomic uint32_t partial;     /* Bit m: module m left a file out. */
-    /* True if later records are not in this file, because it had no room for them. */
+    /* State of each process table, made at its first use; NULL until then. */
     _Atomic(void *) tables[SPOOL_TABLES];
-    uint32_t overflow;        /* Later records are elsewhere, because this file had no room for them. */
+    uint32_t overflow;        /* 1 if later records are not in this file, because it had no room for them. */
     uint32_t replaced;        /* True if exec replaced the program; the process continues as another one. */
     struct settings settings; /* The texts of the settings lie in `text`. */
     struct identity identity;
@@ -99,8 +99,8 @@ extern struct spool iolens_spool;
 /* Folders for spools unless IOLENS_SPOOL names one; the first usable folder is taken. */
 extern const char *const spool_folders[SPOOL_FOLDERS];
 
-/* Called when the process begins. `tell` is called when the spool is updated, at most ten times per
- * second. */
+/* Makes the spool of this process when it begins. `tell` is called when the spool is updated, at most ten
+ * times per second. */
 void spool_start(uint64_t layout, void (*tell)(void));
 
 /* Describes this process in the form of a spool. */
@@ -112,8 +112,8 @@ void *spool_extend(size_t bytes);
 /* Collective. Makes sure that there is a spool, and enters job and rank. */
 void spool_parallel(const struct iolens_transport *transport);
 
-/* Called when recording has stopped: later changes to the records stay out of the file. Returns false
- * without memory for that; the records must then not be changed. */
+/* Makes later changes to the records stay out of the file, when recording has stopped. Returns false without
+ * memory for that; the records must then not be changed. */
 bool spool_freeze(void);
 
 /* Excludes the records so far from the log of a process that is killed. */
@@ -125,7 +125,7 @@ void spool_name_log(const char *log);
 /* Removes the spool, because its records are in a log or not wanted. */
 void spool_remove(void);
 
-/* Called in a child of fork: the parent's spool does not belong to this process. */
+/* Gives up the parent's spool in a child of fork, to which it does not belong. */
 void spool_after_fork(void);
 
 /* Stores the current time, which shows that the process is alive and measures the speed of the clock.

@@ -15,8 +15,9 @@ enum { PRIME = 65521, STEP = 32, MOST_STEPS = 5552 / STEP };
 
 static uint32_t sum_of(uint64_t four, uint64_t factors) { return (uint32_t)(four * factors >> 48); }
 
-/* `low` is the sum of all bytes, `high` the sum of the values that `low` had after each byte. A step adds
- * words of eight bytes: the bytes of a word count 8 to 1 times, and 8 times more for each word after it. */
+/* Adds steps of bytes to the two sums of a checksum, and returns the place behind them. `low` is the sum of
+ * all bytes, `high` the sum of the values that `low` had after each byte. A step adds words of eight bytes:
+ * the bytes of a word count 8 to 1 times, and 8 times more for each word after it. */
 static const unsigned char *add_steps(const unsigned char *at, size_t steps, uint32_t *low, uint32_t *high)
 {
     for (; steps > 0; steps--, at += STEP) {

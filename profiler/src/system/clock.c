@@ -44,12 +44,13 @@ static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
 }
 
 #if defined(__x86_64__)
-/* Intel SDM vol. 3, 18.17.1 and AMD APM vol. 3: CPUID.80000007H:EDX[8] = the counter runs at a constant rate.
+/* Returns true if the processor's counter of time runs at a constant rate: CPUID.80000007H:EDX[8] (Intel SDM
+ * vol. 3, 18.17.1; AMD APM vol. 3).
  */
 static bool tsc_is_invariant(void) { return leaf_read(LEAF_CLOCK).d & (1u << 8); }
 
-/* An interruption between the start, which is the clock's base, and the end does no harm, because both
- * sources continue meanwhile. */
+/* Estimates the seconds of a tick of the processor's counter. An interruption between the start, which is the
+ * clock's base, and the end does no harm, because both sources continue meanwhile. */
 static double estimate_seconds_per_tick(const struct clock *clock)
 {
     uint64_t ns, ticks;
@@ -60,8 +61,9 @@ static double estimate_seconds_per_tick(const struct clock *clock)
 }
 #endif
 
-/* A child of fork continues with its parent's source. A program that was started without the right to read
- * the counter ends before this point, because the C library's loader reads the counter too. */
+/* Chooses the source of the time and sets the clock's base, once. A child of fork continues with its parent's
+ * source. A program that was started without the right to read the counter ends before this point, because
+ * the C library's loader reads the counter too. */
 void clock_prepare(struct clock *clock)
 {
     if (clock->base_ns > 0)
@@ -84,7 +86,8 @@ void clock_start(struct clock *clock)
     read_both(clock, &clock->base_ns, &clock->base_ticks);
 }
 
-/* A thread that reads the clock meanwhile uses either the old source or the new one, never a mixture. */
+/* Changes the clock's source to a system call, without a step in its time. A thread that reads the clock
+ * meanwhile uses either the old source or the new one, never a mixture. */
 void clock_forbid_tsc(struct clock *clock)
 {
     double recorded = clock_now(clock);

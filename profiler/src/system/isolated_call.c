@@ -22,7 +22,8 @@ struct room {
     _Alignas(max_align_t) char answer[];
 };
 
-/* The copy dies with its parent, leaves no core file, and its output goes nowhere. */
+/* Does the work in the copy of the process. The copy dies with its parent, leaves no core file, and its
+ * output goes nowhere. */
 static _Noreturn void work_in_copy(void (*work)(void *, void *), void *context, struct room *room)
 {
     system_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0L, 0L, 0L);
@@ -59,8 +60,9 @@ static enum isolated_end wait_for(long copy, const struct room *room)
     return ISOLATED_SILENT;
 }
 
-/* The copy sends no signal when it ends, so the program's `wait` and its handler of SIGCHLD do not see it.
- * With all signals blocked, no handler of the program runs in the copy at a fault: the kernel ends it. */
+/* Does work that may crash in a copy of the process, and takes its answer. The copy sends no signal when it
+ * ends, so the program's `wait` and its handler of SIGCHLD do not see it. With all signals blocked, no
+ * handler of the program runs in the copy at a fault: the kernel ends it. */
 enum isolated_end isolated_call(void (*work)(void *context, void *answer), void *context, void *answer,
                                 size_t bytes)
 {

@@ -20,7 +20,7 @@ static const char *const CONTROL[] = {".locktest.",   "/ompi.",          "/openm
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A folder whose path is too long for the kernel is named by its device and inode. */
+/* Writes a name for a folder whose path is too long for the kernel: one with its device and inode. */
 static bool deep_folder(char *out, int dirfd)
 {
     struct stat info;

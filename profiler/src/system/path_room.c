@@ -13,7 +13,8 @@ enum { ROOMS = 64 };
 static char rooms[ROOMS][PATH_BYTES] LARGE_ROOM;
 static _Atomic uint64_t taken; /* Bit i: rooms[i] is in use. */
 
-/* If all rooms are in use, a separate page is mapped, which costs two system calls. */
+/* Returns room for a path; NULL without memory. If all rooms are in use, a separate page is mapped, which
+ * costs two system calls. */
 char *path_room_take(void)
 {
     uint64_t before = atomic_load_explicit(&taken, memory_order_relaxed);

@@ -50,8 +50,9 @@ static const struct peak {
     {"GenuineIntel", INTEL_6, "", 4, {0x0f, 0x17, 0x1d, 0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f}},
 };
 
-/* The compiler's own table of features is not used: it would read a dozen leaves when the library is loaded,
- * which takes long in a virtual machine. */
+/* Returns true if the processor and the system support these vector instructions ("avx", "fma", or "" for
+ * none). The compiler's own table of features is not used: it would read a dozen leaves when the library is
+ * loaded, which takes long in a virtual machine. */
 static bool has(const char *vectors)
 {
     enum { FMA = 1 << 12, XSAVE = 1 << 27, AVX = 1 << 28, WIDE_REGISTERS = 6 };
@@ -89,7 +90,8 @@ static void read_family(struct processor *processor)
     processor->model = (a >> 4 & 15) + (base == BASE_FAMILY || base == INTEL_6 ? (a >> 16 & 15) << 4 : 0);
 }
 
-/* A processor that has the CPUID leaf of its clock also has these lower leaves, which hold its name. */
+/* Returns true if CPUID tells the processor's name. A processor that has the leaf of its clock also has the
+ * lower leaves, which hold its name. */
 static bool has_name(void)
 {
     return leaf_read(LEAF_CLOCK).d || __get_cpuid_max(NAMES & ~LOWEST, NULL) >= NAMES + NAME_LEAVES - 1;

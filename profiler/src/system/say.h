@@ -2,7 +2,7 @@
 #ifndef IOLENS_SAY_H
 #define IOLENS_SAY_H
 
-/* Called when the process begins: remembers which file standard error is, so that a message never lands in a
+/* When the process begins, remembers which file standard error is, so that a message never lands in a
  * file that took its place. */
 void say_start(void);
 

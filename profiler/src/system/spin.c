@@ -5,7 +5,8 @@
 const char *spin_single_threaded = "";
 atomic_int spin_patience;
 
-/* The variable is looked up by name, so that the library also loads with an older C library, which lacks it.
+/* Finds the C library's variable that is true while the process has one thread. It is looked up by name, so
+ * that the library also loads with an older C library, which lacks it.
  */
 __attribute__((constructor)) static void find_thread_flag(void)
 {

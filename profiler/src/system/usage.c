@@ -13,8 +13,10 @@ enum { PATH_ROOM = 64, TEXT_ROOM = 96 };
  * lower bits mean "of a thread" and "as scheduled". */
 clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
 
-/* The file has three numbers: nanoseconds on a core (counted up to the last tick only), nanoseconds ready to
- * run without a core, and how often it was given a core. All are 0 if the kernel counts none of them. */
+/* Returns the seconds in which a thread was ready to run and had no core; NaN if the kernel does not count
+ * them. The file has three numbers: nanoseconds on a core (counted up to the last tick only), nanoseconds
+ * ready to run without a core, and how often it was given a core. All are 0 if the kernel counts none of
+ * them. */
 static double runnable(int32_t kernel_id)
 {
     char path[PATH_ROOM] = "/proc/self/schedstat", text[TEXT_ROOM], *behind;

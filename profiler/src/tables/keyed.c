@@ -33,7 +33,8 @@ static bool is_key(const struct keyed_row *row, const void *key, size_t bytes)
     return at == bytes;
 }
 
-/* The multiplier and the shift are those of splitmix64 (Steele, Lea, Flood 2014). */
+/* Returns the hash of a key. The multiplier and the shift are those of splitmix64 (Steele, Lea, Flood 2014).
+ */
 static uint64_t hash_of(const void *key, size_t bytes)
 {
     uint64_t hash = bytes;
@@ -67,8 +68,8 @@ static void enlist(struct keyed *store, struct keyed_row *row)
     while (!atomic_compare_exchange_weak(&store->newest, &newest, row));
 }
 
-/* Two keys with the same hash differ at no level; behind the last bits of the hash their rows form a
- * list. */
+/* Returns the row of a key, and makes it if there is none; without room, that of the key `other`, or NULL.
+ * Two keys with the same hash differ at no level; behind the last bits of the hash their rows form a list. */
 struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shape, const void *key)
 {
     uint64_t way = hash_of(key, shape->key_bytes);
@@ -88,7 +89,8 @@ struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shap
     }
 }
 
-/* Each row may appear only once, so that a damaged list cannot be endless. */
+/* Keeps the sound rows of a store in the spool. Each row may appear only once, so that a damaged list cannot
+ * be endless. */
 void keyed_validate(struct keyed *store, const struct keyed_shape *shape, const struct area *area,
                     bool (*sound)(const void *key, const void *value))
 {

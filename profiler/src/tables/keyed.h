@@ -18,7 +18,7 @@ enum { KEYED_BRANCHES = 4 };
 
 struct keyed_row {
     _Atomic(struct keyed_row *) child[KEYED_BRANCHES];
-    struct keyed_row *older; /* NULL in the first row */
+    struct keyed_row *older; /* The row that was made before this one; NULL in the first row. */
     uint64_t index; /* Number of the row in the order of making, from 0; some numbers may be missing. */
     _Alignas(8) char data[]; /* The key, then the value, which begins as zeros. */
 };

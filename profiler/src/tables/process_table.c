@@ -28,8 +28,9 @@ struct file_entry {
 
 void *table_state_known(enum process_table_index table) { return iolens_tables.state[table]; }
 
-/* If two threads make the state at once, one discards its own. A spool may be read at any moment, so the
- * state is cleared first and linked then. */
+/* Returns the state of a table, and makes it if there is none; NULL without memory. If two threads make the
+ * state at once, one discards its own. A spool may be read at any moment, so the state is cleared first and
+ * linked then. */
 void *table_state(enum process_table_index table)
 {
     void *state = iolens_tables.state[table];
@@ -157,8 +158,8 @@ double tables_load(const struct spool_header *header, const struct area *area)
     return latest;
 }
 
-/* The list ends at the first damaged entry. No entry is taken twice, so that a damaged list cannot be
- * endless. */
+/* Cuts a file's list of states of tables at the first damaged entry. No entry is taken twice, so that a
+ * damaged list cannot be endless. */
 void tables_load_file(struct file *file, const struct area *area)
 {
     struct file_entry *last = NULL;

@@ -151,7 +151,7 @@ int64_t tables_most_rows(bool speaks);
 void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT],
                     int64_t most[TABLE_COUNT]);
 
-/* After tables_collect: returns a sentence about what the table lacks; NULL if it is complete. */
+/* Returns a sentence about what the table lacks, after tables_collect; NULL if it is complete. */
 const char *table_left_out(enum process_table_index table);
 
 /* Collective. Appends this rank's part of the table's region: its rows, or its text. */

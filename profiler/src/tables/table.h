@@ -11,7 +11,7 @@
 enum column_merge {
     COLUMN_NONE, /* The row has no value in this column: 0. */
     COLUMN_KEY,  /* The value that all these ranks share. */
-    COLUMN_RANK, /* -1 */
+    COLUMN_RANK, /* The rank in such a row: -1. */
     COLUMN_SUM,
     COLUMN_LARGEST,
     COLUMN_SMALLEST,
@@ -62,9 +62,9 @@ struct table_writers {
     int rank, size;
 };
 
-/* This rank's chunk: `row_count` rows of `row_bytes` each. Rank 0 writes the header with the columns for all
- * ranks, so it writes a chunk even without rows if there are other ranks. In all other cases a rank without
- * rows writes nothing. */
+/* Writes this rank's chunk of a table: `row_count` rows of `row_bytes` each. Rank 0 writes the header with
+ * the columns for all ranks, so it writes a chunk even without rows if there are other ranks. In all other
+ * cases a rank without rows writes nothing. */
 void table_write(struct buffer *out, struct table_writers writers, const struct column *columns, size_t count,
                  const void *rows, size_t row_bytes, size_t row_count);
 

@@ -68,7 +68,7 @@ static bool same_key(const struct process_table *type, const char *a, const char
     return true;
 }
 
-/* FNV-1a. */
+/* Returns the hash of a row's key columns, by FNV-1a. */
 static uint64_t key_hash(const struct process_table *type, const char *row)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

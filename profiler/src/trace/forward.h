@@ -64,8 +64,8 @@ struct traced_call {
     bool within;      /* True if the call was made inside another call that still goes on. */
 };
 
-/* Called before the real function. Returns false if the call is not recorded: recording is off, or another
- * function of this group made the call. */
+/* Begins a traced call, before the real function is called. Returns false if the call is not recorded:
+ * recording is off, or another function of this group made the call. */
 bool trace_enter(struct traced_function *function, struct traced_call *call);
 void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes);
 
@@ -73,7 +73,7 @@ void trace_leave(const struct traced_function *function, const struct traced_cal
  * up, and if there is none. */
 void *trace_real(struct traced_function *function, const void *caller);
 
-/* Called if there is no real function. */
+/* Fails with ENOSYS in place of a real function that does not exist. */
 intptr_t trace_missing(const struct traced_function *function);
 
 #define FORWARD(result, name, bytes)                                                                         \

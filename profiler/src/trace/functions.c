@@ -136,7 +136,8 @@ static void end(const struct stack *stack, int at)
     iolens_called(&open->call, t1, is_outermost(stack, at));
 }
 
-/* If an exit hook is jumped to instead of being called, the stack is as the function's caller left it. */
+/* Ends the call of a function of the program's own; compiled code calls this hook at its end. If the hook is
+ * jumped to instead of being called, the stack is as the function's caller left it. */
 void __cyg_profile_func_exit(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0) - (__builtin_return_address(0) == caller);
@@ -167,7 +168,8 @@ static void close_calls(void)
             end(stack, depth);
 }
 
-/* A child of fork is inside calls that began in its parent, by another clock; they are not counted. */
+/* Forgets all open calls in a child of fork: they began in its parent, by another clock, and are not counted.
+ */
 static void forget_all(void)
 {
     struct stack *stack = of_thread;
@@ -189,7 +191,8 @@ static uintptr_t stack_pointer(const void *place)
 /* Words between a function's stack pointer and the frame of its hook. */
 enum { OWN_WORDS = 2 * sizeof(uintptr_t) };
 
-/* longjmp leaves all functions whose frames lie below the stack to which it returns. */
+/* Forgets the calls that a longjmp leaves: all functions whose frames lie below the stack to which it
+ * returns. */
 static void forget_below(const void *place)
 {
     struct stack *stack = of_thread;

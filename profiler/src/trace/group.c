@@ -15,7 +15,8 @@
 
 #include TRACE_LIST
 
-/* The library's function must exist, because otherwise the loader would not have started the program. */
+/* Stands in for a library's function that was not found: fails with ENOSYS. This should not happen, because
+ * without the function the loader would not have started the program. */
 intptr_t trace_missing(const struct traced_function *function)
 {
     (void)function;

@@ -39,7 +39,8 @@ static void leave(const struct traced_function *function, const struct traced_ca
         iolens_heap_allocated(memory, (int64_t)bytes, caller);
 }
 
-/* Called before the block is freed, because another thread may be given its memory at once. */
+/* Ends following a block; returns its bytes, or -1. Must be called before the block is freed, because another
+ * thread may be given its memory at once. */
 static int64_t forget(const void *memory, void **owner)
 {
     return memory && iolens_heap_freed ? iolens_heap_freed(memory, owner) : -1;

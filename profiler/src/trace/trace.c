@@ -81,8 +81,8 @@ static int holds(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Each Python module may have a private library of one kind, so the libraries of the caller's object are
- * searched first. */
+/* Returns the real function that a caller means; NULL if there is none. Each Python module may have a private
+ * library of one kind, so the libraries of the caller's object are searched first. */
 static void *find_for(const char *name, struct object *caller)
 {
     Dl_info self;
@@ -99,7 +99,8 @@ static void *find_for(const char *name, struct object *caller)
     return search.found;
 }
 
-/* `begin` reserves the slot, and `real` marks it as complete. */
+/* Keeps the real function for all calls from one object, if there is a free slot. `begin` reserves the slot,
+ * and `real` marks it as complete. */
 static void keep(struct traced_function *function, const struct object *caller, void *real)
 {
     for (int i = 0; i < TRACE_CALLERS; i++) {
@@ -124,7 +125,8 @@ static void *kept(struct traced_function *function, uintptr_t caller)
     return NULL;
 }
 
-/* The core is preloaded before HDF5 too, and distinguishes several HDF5 libraries by their callers. */
+/* Returns true if the function that was found is the core's wrapper of an HDF5 function. The core is
+ * preloaded before HDF5, too, and distinguishes several HDF5 libraries by their callers. */
 static bool is_of_core(const void *found)
 {
     Dl_info core, object;
@@ -161,8 +163,9 @@ void *trace_real(struct traced_function *function, const void *caller)
  * again. Addresses on a signal handler's own stack cannot be compared in this way. */
 static bool was_left(uintptr_t now) { return now > frame && !iolens_on_signal_stack(); }
 
-/* Functions of OpenMP run parts of the program, whose calls count as the program's. Among known libraries
- * only LLVM's has listed functions that call another listed one. */
+/* Returns true if the functions of this group run parts of the program, as those of OpenMP do: calls in these
+ * parts count as the program's. Among known libraries only LLVM's has listed functions that call another
+ * listed one. */
 static bool runs_the_program(void) { return strcmp(TRACE_GROUP, "omp") == 0; }
 static bool is_of_llvm(const struct traced_function *function) { return function->symbol[0] == '_'; }
 
@@ -193,7 +196,8 @@ bool trace_enter(struct traced_function *function, struct traced_call *call)
     return true;
 }
 
-/* A child of fork is inside a call that began in its parent, by another clock; the call is not counted. */
+/* Counts a traced call at its end. In a child of fork, a call that began in its parent, by another clock, is
+ * not counted. */
 void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes)
 {
     double t1 = iolens_now();

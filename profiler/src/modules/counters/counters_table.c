@@ -85,8 +85,8 @@ static bool put_regions(struct buffer *rows, const struct counters_state *state,
     return !failed;
 }
 
-/* If a value is missing in one thread of a region, the sum over its threads is missing too; its reason is
- * that of the first row without a value. */
+/* Collects the rows of `counters`. If a value is missing in one thread of a region, the sum over its threads
+ * is missing too; its reason is that of the first row without a value. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct counters_state *state = table_state_known(TABLE_counters);
@@ -101,7 +101,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             ((struct row *)rows->data)[i].value = -1;
 }
 
-/* Sorts rows of whole runs before those of regions. */
+/* Returns the importance of a row: rows of whole runs are kept before those of regions with large values. */
 static int64_t weight(const void *row)
 {
     const struct row *counted = row;

@@ -59,8 +59,9 @@ static void read_threads(struct migrations *now)
         system_call(SYS_close, fd);
 }
 
-/* The list of threads takes twice as long to read as the numbers of one thread, because the kernel builds the
- * list at each opening. */
+/* Reads how often all threads migrated so far. The list of threads is not read in a process of one thread,
+ * because the kernel builds it at each opening, which takes twice as long as reading the numbers of one
+ * thread. */
 void migrations_read(struct migrations *now)
 {
     if (*spin_single_threaded)

@@ -114,7 +114,8 @@ bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threa
     return false;
 }
 
-/* The program may have closed the counter and reused the descriptor. */
+/* Returns true if the descriptor is still that of our counter: the program may have closed the counter and
+ * reused the descriptor. */
 static bool is_ours(const struct perf_counter *counter)
 {
     uint64_t id = 0;

@@ -26,8 +26,8 @@ static struct {
 
 unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
 
-/* Must be called after the events are chosen, because migrations get a counter then, or a reason for having
-   none. */
+/* Returns true if an event is counted, or it is known why migrations are not. Must be called after the events
+ * are chosen, because migrations get a counter then, or a reason for having none. */
 static bool is_noted(const struct counters_state *state)
 {
     return state->counted || *state->reasons.of[SET_MIGRATIONS];
@@ -132,7 +132,8 @@ static struct counters_state *read_run(void)
     return state;
 }
 
-/* Inspecting each thread for its migrations takes too long to be done ten times a second. */
+/* Reads the counts so far for the spool. Leaves the migrations out, because inspecting each thread for them
+ * takes too long to be done ten times a second. */
 void counters_read_so_far(void)
 {
     struct counters_state *state = read_run();

@@ -8,13 +8,14 @@
 #include "counter_events.h"
 #include "counters_state.h"
 
-/* Called when recording begins in this process. */
+/* Starts the counters of this process when recording begins. */
 void counters_start(void);
 
-/* Called when recording is switched off or on. */
+/* Leaves out what is counted while recording is switched off: `on` is true when that begins, and false when
+ * it ends. */
 void counters_pause(bool on);
 
-/* Called in a child of fork, which must not use its parent's counters. Returns false if the parent had
+/* Forgets the parent's counters in a child of fork, which must not use them. Returns false if the parent had
  * none. */
 bool counters_reset(void);
 
@@ -22,8 +23,8 @@ bool counters_reset(void);
  * them if events of the processor were requested. */
 extern unsigned iolens_counters_tracing;
 
-/* Number that changes whenever counting restarts or recording is switched. A difference of counter values
- * across such a change is invalid. */
+/* Returns a number that changes whenever counting restarts or recording is switched. A difference of counter
+ * values across such a change is invalid. */
 uint32_t counters_epoch(void);
 
 const struct event_choice *counters_choice(void);

@@ -18,8 +18,8 @@ struct region_counts {
 
 extern const struct keyed_shape region_counts_shape;
 
-/* Called when the thread enters and leaves a region. `counters_leave` takes the value that `counters_enter`
- * returned; NULL means that nothing is counted. */
+/* Count the events in a region: called when the thread enters and leaves it. `counters_leave` takes the value
+ * that `counters_enter` returned; NULL means that nothing is counted. */
 void *counters_enter(uint32_t region);
 void counters_leave(void *counted);
 

@@ -78,8 +78,8 @@ static struct thread_counters *thread_counters(const struct event_choice *choice
     return of_thread;
 }
 
-/* The clock is read after the counters at the start and before them at the end, so that the time includes as
- * little as possible of reading the counters. */
+/* Reads the counters of this thread at the start of a call. The clock is read after the counters here and
+ * before them at the end, so that the time includes as little as possible of reading the counters. */
 void counters_begin(struct counts *now)
 {
     const struct event_choice *choice = counters_choice();

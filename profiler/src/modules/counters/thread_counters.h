@@ -8,7 +8,7 @@
 void counters_begin(struct counts *now);
 void counters_end(struct counts *now);
 
-/* Called in a child of fork, which has no open counters yet. */
+/* Forgets the counters of threads in a child of fork, which has no open counters yet. */
 void thread_counters_reset(void);
 
 #endif

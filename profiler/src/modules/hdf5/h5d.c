@@ -25,11 +25,12 @@ static const struct dataset_layout AT = {
     .meta = H5D_F_META_TIME,
 };
 
-static struct ids iolens_datasets; /* open datasets */
+static struct ids iolens_datasets; /* State of each open dataset by its handle. */
 
 static struct span span_of(const struct call *c) { return (struct span){c->t0, c->t1}; }
 
-/* A dataset's record is named FILE:/PATH/IN/THE/FILE; FILE: stands for all datasets that never had a name. */
+/* Returns the record of a dataset, which is named FILE:/PATH/IN/THE/FILE; FILE: stands for all datasets that
+ * never had a name. */
 static struct file *record_of(hid_t dataset, struct file **file)
 {
     char name[PATH_BYTES], path[2 * PATH_BYTES + 1];
@@ -55,7 +56,7 @@ static struct h5d_state *state_of(hid_t dataset)
     return state;
 }
 
-/* Chunk sizes, the fastest dimension first. */
+/* Sets the counters of the chunk's sizes, the dimension that varies fastest first. */
 static void describe_chunks(int64_t *ints, hid_t dataset)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();

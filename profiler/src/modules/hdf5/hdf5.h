@@ -86,7 +86,8 @@ void hdf5_before_dataset_close(struct call *c, hid_t object);
 void hdf5_on_nameless(const struct call *c, hid_t dataset);
 void hdf5_on_link(hid_t object);
 
-/* The handle `object` stays known while another handle or object keeps it open. */
+/* Notes that a handle of a dataset was closed. The handle `object` stays known while another handle or object
+ * keeps it open. */
 void hdf5_on_dataset_close(const struct call *c, hid_t object);
 
 #endif

@@ -95,7 +95,8 @@ static int64_t note(struct file *file, const unsigned char *bytes, size_t length
     return count.first_stripe_size;
 }
 
-/* A rare large layout is read into separately mapped pages, because the stack of a thread may be small. */
+/* Reads a file's layout and notes it; returns the stripe size, or 0 without a layout. A rare large layout is
+ * read into separately mapped pages, because the stack of a thread may be small. */
 static int64_t look(struct file *file, int fd)
 {
     unsigned char usual[USUAL_BYTES];
@@ -155,7 +156,8 @@ static void lustre_init(void *state, struct file *file, int fd)
     ((struct lustre_state *)state)->file = file;
 }
 
-/* Record: id, rank, components, targets; then the components; then the targets' indices. */
+/* Writes the record of a file's layout, if `buffer` is not NULL, and returns its bytes: id, rank, numbers of
+ * components and targets; then the components; then the targets' indices. */
 static size_t lustre_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
 {
     const struct lustre_state *s = state;
@@ -172,7 +174,7 @@ static size_t lustre_serialize(const void *state, const struct file *file, int64
     return sizeof head + components + targets;
 }
 
-/* Every stripe of every component has one of the targets. */
+/* Returns true if the components have exactly as many stripes together as the record has targets. */
 static bool stripes_fit(const struct lustre_state *s)
 {
     int64_t left = s->targets;

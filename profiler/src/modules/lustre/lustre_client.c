@@ -27,8 +27,8 @@ static const char *const LOCAL_RANKS[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOC
                                           "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",
                                           "MV2_COMM_WORLD_LOCAL_RANK",  "SLURM_LOCALID"};
 
-/* If no launcher variable tells a rank's place on its node, every rank reads the counters, and the report
- * takes one rank of each node. */
+/* Returns true if this rank reads the counters of its node. If no launcher variable tells a rank's place on
+ * its node, every rank reads them, and the report takes one rank of each node. */
 static bool speaks_for_node(void)
 {
     for (size_t i = 0; i < sizeof LOCAL_RANKS / sizeof *LOCAL_RANKS; i++) {
@@ -39,7 +39,8 @@ static bool speaks_for_node(void)
     return true;
 }
 
-/* "read_bytes  13641 samples [bytes] 1 3366225 468230469": smallest, largest and sum may be absent. */
+/* Reads a counter from a line such as "read_bytes  13641 samples [bytes] 1 3366225 468230469", whose
+ * smallest, largest and sum may be absent. */
 bool lustre_client_line(const char *line, struct lustre_counter *counter)
 {
     long long samples, sum = 0;

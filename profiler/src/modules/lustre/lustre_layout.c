@@ -6,13 +6,13 @@ enum {
     MAGIC_V1 = 0x0BD10BD0,
     MAGIC_V3 = 0x0BD30BD0,
     MAGIC_COMPOSITE = 0x0BD60BD0,
-    HEADER_V1 =
-        32, /* magic, pattern, object id (16), stripe size, stripe count (16 bit), generation (16 bit) */
+    HEADER_V1 = 32, /* Bytes of magic, pattern, object id (16 bytes), stripe size, stripe count (2),
+                       generation (2). */
     HEADER_V3 = 48, /* The same fields as in version 1, followed by the pool's name. */
     OBJECT = 24,    /* Object id (16 bytes), generation, index of the target. */
     COMPOSITE_HEADER = 32,
-    COMPOSITE_ENTRY =
-        48, /* id, flags, extent start and end, offset, size, layout generation, time stamp, padding */
+    COMPOSITE_ENTRY = 48, /* Bytes of id, flags, extent start and end, offset, size, layout generation, time
+                             stamp, padding. */
     FLAG_INITIALISED = 0x10,
     MIRROR_SHIFT = 16,
     PATTERN_MDT = 0x100,         /* The data lies on the metadata target. */

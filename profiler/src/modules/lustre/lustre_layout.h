@@ -20,7 +20,7 @@ struct lustre_component {
 typedef void lustre_visit(void *context, const struct lustre_component *component,
                           const unsigned char *objects);
 
-/* Index of the storage target that holds object `i` of a component. */
+/* Returns the index of the storage target that holds object `i` of a component. */
 int64_t lustre_target(const unsigned char *objects, int64_t i);
 
 /* Calls `visit` for every component that exists; in a composite layout, for every initialised one. Returns

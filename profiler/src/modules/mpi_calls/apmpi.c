@@ -138,11 +138,13 @@ static double variance(double ranks, double sum, double squares)
 
 static bool apmpi_speaks(void) { return table_state_known(TABLE_mpi_sites) != NULL; }
 
-/* If more ranks than rows are allowed (each counting as one operation), no rank writes a record. */
+/* Returns true if there is room for the records of all ranks; each counts as many rows as it has operations.
+ * Otherwise no rank writes one. */
 static bool fits(int ranks) { return (int64_t)ranks * (TIMES / 3) <= tables_most_rows(false); }
 
-/* Rank 0 leads the region with the header, whether it made calls or not; if it has no room for the header, no
- * rank writes a record, because readers need the header. */
+/* Lets all ranks agree on whether they write records, and gives the record the variances over the ranks. Rank
+ * 0 leads the region with the header, whether it made calls or not; if it has no room for the header, no rank
+ * writes a record, because readers need the header. */
 static void apmpi_agree(const struct iolens_transport *transport)
 {
     struct record record;

@@ -64,7 +64,8 @@ static void start(void)
 
 bool mpi_events_wanted(void) { return most > 0; }
 
-/* If two threads add a chunk at once, one chunk stays unused. */
+/* Adds a chunk behind the `full` one and returns it. If two threads add a chunk at once, one chunk stays
+ * unused. */
 static struct chunk *add_chunk(struct mpi_events *events, struct chunk *full)
 {
     struct chunk *fresh = arena_alloc(&iolens.arena, sizeof *fresh);

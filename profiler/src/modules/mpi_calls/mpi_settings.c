@@ -74,7 +74,8 @@ IOLENS_EXPORT void iolens_mpi_setting(const char *kind, const char *name, const 
     *place = fresh;
 }
 
-/* A list must not be longer than the limit, so that a damaged list cannot be endless. */
+/* Returns true if the list of settings is whole. It must not be longer than the limit, so that a damaged list
+ * cannot be endless. */
 static bool validate(const void *state, const struct area *area)
 {
     int count = 0;
@@ -201,7 +202,7 @@ static int64_t most_rows(void)
     return rows;
 }
 
-/* If there are too many rows, those of rank 0 are kept. */
+/* Returns the weight of a row: if there are too many rows, those of rank 0 are kept. */
 static int64_t weight(const void *row) { return ((const struct row *)row)->rank == 0; }
 
 static size_t rest(void *row)

@@ -37,7 +37,8 @@ struct own {
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 static struct thread_rooms iolens_sites_seen = {.bytes = SEEN * sizeof(struct seen)};
 
-/* Functions beyond the bound have rows too, because there are few of them. */
+/* The limit of rows is for call sites. The rows of whole functions have no limit, because there are few of
+ * them. */
 const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), MOST_SITES,
                                             false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), UINT64_MAX,
@@ -114,7 +115,8 @@ IOLENS_EXPORT void iolens_mpi_received(int peer, int64_t bytes)
     mpi_peer_add(peer, bytes, MPI_WAY_RECEIVED);
 }
 
-/* The other rank makes no call when data is fetched from it, so this rank counts the message. */
+/* Adds a message that this rank fetched from a window. The other rank makes no call for it, so this rank
+ * counts the message. */
 IOLENS_EXPORT void iolens_mpi_got(int peer, int64_t bytes)
 {
     add_message(bytes);
@@ -125,7 +127,7 @@ IOLENS_EXPORT void iolens_mpi_got(int peer, int64_t bytes)
 
 IOLENS_EXPORT void iolens_mpi_posted(int64_t bytes) { own.pending.posted += bytes; }
 
-/* A contribution counts as a message if it is not empty. */
+/* Adds the bytes of a collective call. A contribution counts as a message if it is not empty. */
 IOLENS_EXPORT void iolens_mpi_volume(int64_t sent, int64_t received)
 {
     if (sent > 0)
@@ -161,7 +163,8 @@ static struct seen *seen_at(const struct keyed *store, size_t hash)
     return seen ? &seen[hash % SEEN] : NULL;
 }
 
-/* With deeper chains the outer callers may differ at each call, so nothing is cached. */
+/* Returns the counts of the place that made a call, from a cache if only one caller is recorded: with deeper
+ * chains the outer callers may differ at each call. */
 static struct mpi_site *site_of(struct keyed *store, const struct iolens_mpi_call *call)
 {
     uintptr_t caller = iolens_callers == 1 ? chain_program(call->caller) : call->caller;
@@ -210,7 +213,8 @@ static void clear_pending(struct mpi_pending *pending)
     pending->sync = 0;
 }
 
-/* Does the work for rare calls and rare programs, so that all others skip these tests. */
+/* Keeps the event of a call if the user asked for a time line, and from time to time tells the spool that the
+ * process lives. Is called rarely, so that most calls skip these tests. */
 static void do_more(const struct iolens_mpi_call *call, bool counted)
 {
     iolens_busy = true;

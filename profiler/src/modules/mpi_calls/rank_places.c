@@ -78,7 +78,7 @@ static bool validate(const void *state, const struct area *area)
     return place->known >= 0 && place->known <= CPUS;
 }
 
-/* Ranks for which there is no room have no row. */
+/* Collects this rank's row of `rank_places`. Ranks for which there is no room have no row. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct place *place = table_state_known(TABLE_rank_places);

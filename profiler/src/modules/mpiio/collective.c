@@ -26,7 +26,8 @@ void collective_add(struct collective_calls *calls, double t0, double t1, double
     calls->count++;
 }
 
-/* Each chunk must lie after the previous one in memory, so that a damaged list cannot be endless. */
+/* Returns true if the list of calls in the spool is whole. Each chunk must lie after the previous one in
+ * memory, so that a damaged list cannot be endless. */
 bool collective_validate(const struct collective_calls *calls, const struct area *area)
 {
     const struct collective_chunk *before = NULL;

@@ -175,7 +175,7 @@ static void mpiio_correct(void *state, const struct timeline *line)
     collective_correct(&((struct iolens_mpiio_file *)state)->collectives, line);
 }
 
-/* As in Darshan, setting a view takes time only if it carries hints. */
+/* Counts a call that set a view. As in Darshan, its time counts only if it carries hints. */
 IOLENS_EXPORT void iolens_mpiio_view(struct iolens_mpiio_file *file, bool hints, double t0, double t1)
 {
     if (!enter(file))
@@ -272,7 +272,8 @@ static const struct record_shape SHAPE = {
     .bytes = {MPIIO_BYTES_READ, MPIIO_BYTES_WRITTEN},
 };
 
-/* Each hint must lie after the previous one in memory, so that a damaged list cannot be endless. */
+/* Returns true if the state of a file in the spool is whole. Each hint must lie after the previous one in
+ * memory, so that a damaged list cannot be endless. */
 static bool mpiio_validate(const void *state, const struct area *area)
 {
     const struct iolens_mpiio_file *file = state;

@@ -53,7 +53,8 @@ static bool reserve(struct buffer *begins)
     return enough;
 }
 
-/* Collective. For each file that all ranks share, counts the calls that the ranks made and kept in memory. */
+/* Finds, for each file that all ranks share, the largest and the smallest number of calls that any rank made
+ * and kept in memory. Collective. */
 static bool agree_counts(const struct iolens_transport *transport, bool at_hand, struct buffer *counts)
 {
     for (struct file *file = shared_first(MODULE_MPIIO); file; file = shared_next(file, MODULE_MPIIO)) {

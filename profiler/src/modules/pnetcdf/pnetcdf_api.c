@@ -17,8 +17,8 @@ static bool find(const char *name, void *pointer)
     return symbol != NULL;
 }
 
-/* Open MPI's null type is the address of an object, MPICH's a number. A program may hold a copy of the
- * object, and then all libraries in its process use that copy. */
+/* Returns the program's MPI_DATATYPE_NULL. Open MPI's is the address of an object, MPICH's a number. A
+ * program may hold a copy of the object, and then all libraries in its process use that copy. */
 static mpi_type null_type(void)
 {
     static const char name[] = "ompi_mpi_datatype_null";

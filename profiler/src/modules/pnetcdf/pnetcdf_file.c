@@ -30,7 +30,8 @@ void pnetcdf_on_open(const struct call *c, int nc, enum pnetcdf_file_int counter
     ids_put(&iolens_netcdfs, nc, file);
 }
 
-/* PnetCDF reports how many bytes it moved, including headers, only while the file is open. */
+/* Adds the bytes of a file before it is closed: PnetCDF reports how many bytes it moved, including headers,
+ * only while the file is open. */
 void pnetcdf_before_close(struct call *c, int nc)
 {
     const struct pnetcdf_calls *pnetcdf = pnetcdf_calls();

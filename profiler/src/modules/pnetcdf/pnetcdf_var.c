@@ -59,7 +59,7 @@ static bool describe(int nc, int var, struct description *d)
 
 static int64_t key_of(int nc, int var) { return (int64_t)nc << 32 | (uint32_t)var; }
 
-/* A variable's record has the name FILE:VARIABLE. */
+/* Returns the state of a variable, whose record has the name FILE:VARIABLE; NULL without a record. */
 static struct pnetcdf_var *state_of(int nc, const char *name)
 {
     char path[PATH_BYTES + PNETCDF_NAME_MOST + 1];
@@ -111,7 +111,7 @@ static int64_t in_pieces(const struct extent *extent, int64_t rank)
     return elements;
 }
 
-/* Describes the whole variable, with all records that the file has now. */
+/* Returns the number of elements of the whole variable, with all records that the file has now. */
 static int64_t whole(const struct pnetcdf_var *var, int nc)
 {
     mpi_offset records = 1;

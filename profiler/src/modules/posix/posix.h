@@ -66,7 +66,7 @@ void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset,
 int64_t posix_begin_at_end(int fd, int64_t bytes);
 void posix_on_seek(const struct call *c, int fd, int64_t offset);
 void posix_on_stat(const struct call *c, int dirfd, const char *path);
-/* An empty path stands for `dirfd` itself. */
+/* Counts a call of stat on a path below `dirfd`; an empty path stands for `dirfd` itself. */
 void posix_on_statat(const struct call *c, int dirfd, const char *path);
 void posix_on_failed_stat(const struct call *c);
 void posix_on_fstat(const struct call *c, int fd);

@@ -241,7 +241,7 @@ void posix_on_mmap(const struct call *c, const struct map_call *map)
     mapped_on_mmap(c, map);
 }
 
-/* Darshan counts the time of a sync as time spent writing. */
+/* Counts a sync of a file. Darshan counts its time as time spent writing. */
 void posix_on_file_sync(const struct call *c, struct file *file, enum posix_int counter)
 {
     struct posix_state *s = registry_state(file, MODULE_POSIX, -1);
@@ -313,8 +313,8 @@ void posix_on_close(const struct call *c, int result)
         fds_release(open);
 }
 
-/* A descriptor that the program inherited but never used gets its open file only when it is looked up. The
- * kernel refuses unknown flags and then closes nothing. */
+/* Prepares for a call that closes a range of descriptors. A descriptor that the program inherited but never
+ * used gets its open file only when it is looked up. With unknown flags the kernel closes nothing. */
 void posix_before_close_range(unsigned first, unsigned last, int flags)
 {
     if (flags & ~(int)CLOSE_RANGE_UNSHARE || !iolens_owns_memory())

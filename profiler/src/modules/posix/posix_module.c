@@ -81,8 +81,8 @@ static void posix_finish(const void *state, void *record)
     frequent_top(&s->stride, &ints[POSIX_STRIDE1_STRIDE], &ints[POSIX_STRIDE1_COUNT]);
 }
 
-/* On a striped file, accesses should be aligned to the stripe. The layout is asked for before the lock is
- * taken, because a metadata server may answer late. */
+/* Sets the alignment of a striped file to its stripe size. The layout is asked for before the lock is taken,
+ * because a metadata server may answer late. */
 static void use_layout(struct posix_state *s, struct file *file, int fd)
 {
     int64_t stripe_size = lustre_on_open(file, fd);

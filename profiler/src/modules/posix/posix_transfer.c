@@ -28,8 +28,8 @@ static const struct direction WRITING = {
     POSIX_SEQ_WRITES,  POSIX_SIZE_WRITE_0_100, POSIX_MAX_WRITE_TIME_SIZE, POSIX_F_WRITE_START,
     POSIX_F_WRITE_END, POSIX_F_WRITE_TIME,     POSIX_F_MAX_WRITE_TIME};
 
-/* An access is sequential if it begins after the last byte of the previous one in its direction, consecutive
- * if it begins exactly there. */
+/* Counts whether an access is sequential (it begins after the last byte of the previous one in its direction)
+ * or consecutive (it begins exactly there), and the gap between both. */
 __attribute__((always_inline)) static inline void add_pattern(struct posix_state *s,
                                                               const struct direction *d, int64_t *last_byte,
                                                               int64_t offset, int64_t bytes)
@@ -66,7 +66,8 @@ static bool is_misaligned(int64_t unit, int64_t offset)
     return unit > 0 && (power_of_two ? offset & (unit - 1) : offset % unit) != 0;
 }
 
-/* Inlined once per direction, so that all indices are constants. */
+/* Adds a transfer to the record of its file. Inlined once per direction, so that all indices are constants.
+ */
 __attribute__((always_inline)) static inline void add_transfer(struct posix_state *s,
                                                                enum posix_direction direction,
                                                                const struct call *c, int64_t offset,
@@ -129,7 +130,7 @@ static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t b
     return open->offset - bytes;
 }
 
-/* A socket or pipe without data to read is no failure of a file. */
+/* Counts a failed transfer of a recorded file; a socket or pipe without data to read is no such file. */
 __attribute__((noinline)) static void on_failed_transfer(const struct call *c, enum posix_direction direction,
                                                          int fd)
 {

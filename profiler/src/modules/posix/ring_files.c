@@ -24,7 +24,8 @@ void ring_files_put(struct ring *ring, uint32_t slot, struct ring_file file)
     spin_unlock(&ring->lock);
 }
 
-/* A file in append mode is written at its end, whatever position the recorder has. */
+/* Returns the file of a descriptor and the offset of its next transfer. A file in append mode is written at
+ * its end, whatever position the recorder has. */
 static struct ring_file file_of(int fd)
 {
     struct stat info;

@@ -32,7 +32,8 @@ void rings_leave_range(unsigned first, unsigned last);
  * a copy of its descriptor, which is not followed. */
 void rings_on_dup(int copy, int fd);
 
-/* Called before a call that may submit up to `submitted` requests of the ring, and after it. */
+/* Note the requests of a ring: called before a call that may submit up to `submitted` of them, and after it.
+ */
 void rings_before(int fd, uint32_t submitted);
 void rings_after(int fd);
 
@@ -40,7 +41,7 @@ void rings_after(int fd);
  * that the program has prepared. */
 void rings_before_library(const struct liburing *library, bool flushes);
 
-/* Called after a successful io_uring_register. */
+/* Notes what a successful io_uring_register changed in a ring. */
 void rings_on_register(int fd, unsigned operation, const void *argument, unsigned count);
 
 /* Looks at all rings for the last time. */

@@ -24,8 +24,8 @@ static void place(struct stdio_state *s, int64_t begin, int64_t bytes)
         lustre_on_transfer(s->stripes, -1, true, begin, bytes);
 }
 
-/* After an append, the kernel leaves the descriptor's position behind the new bytes, and returns it without
- * asking a file server. */
+/* Notes where bytes were written that an append moved from the buffer to the file. The kernel leaves the
+ * descriptor's position behind these bytes, and returns it without asking a file server. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes, int64_t left)
 {
     int64_t landed = take_landed(stream, bytes, left);
@@ -36,7 +36,9 @@ void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes
     place(s, stream->offset - landed, landed);
 }
 
-/* The file's size is asked for before the lock is taken: a file server may take long to answer. */
+/* Notes bytes that left the buffer in a call that may also have changed the position; they lie at the end of
+ * the file. The file's size is asked for before the lock is taken, because a file server may take long to
+ * answer. */
 void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
 {
     struct stat info;
@@ -49,8 +51,9 @@ void appending_left(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
-/* Another stream may have appended since, so the present end of the file does not show where these bytes were
- * written. */
+/* Notes where the buffered bytes were written, after all of them have left the buffer. The place follows from
+ * the descriptor's position and not from the end of the file, because another stream may have appended since.
+ */
 void appending_flushed(struct stream *stream, struct stdio_state *s)
 {
     off_t position = system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);
@@ -75,7 +78,8 @@ void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
-/* After an unlink or a rename, two streams of one name are streams of two files. */
+/* Asks for the end of a stream's file, if another file was asked before: after an unlink or a rename, two
+ * streams of one name are streams of two files. */
 static void find_exit_end(const struct stream *stream, struct stdio_state *s)
 {
     struct stat info;

@@ -9,22 +9,25 @@
 #include "stdio_record.h"
 #include "streams.h"
 
-/* Called with the state's lock held, right after a call that wrote `bytes` to the stream or flushed it;
- * `pending` bytes are left in its buffer. */
+/* Notes where bytes landed. Called with the state's lock held, right after a call that wrote `bytes` to the
+ * stream or flushed it; `left` bytes are still in its buffer. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes, int64_t left);
 
-/* Called after a call that may have flushed the stream and changed its position; `pending` bytes are left in
- * its buffer. */
+/* Notes where bytes landed after a call that may have flushed the stream and changed its position; `left`
+ * bytes are still in its buffer. */
 void appending_left(struct stream *stream, struct stdio_state *s, int64_t left);
 
-/* Called after a flush of all streams, which moved this stream's descriptor behind its bytes. */
+/* Notes where bytes landed after a flush of all streams, which moved this stream's descriptor behind its
+ * bytes. */
 void appending_flushed(struct stream *stream, struct stdio_state *s);
 
-/* Called before the stream is closed, because closing flushes its buffer. */
+/* Notes where the `left` bytes in the buffer will land when the stream is closed, which flushes them. Called
+ * before the close. */
 void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left);
 
-/* Called before the process ends, for each stream that holds bytes, in the order in which the C library will
- * flush the streams. Each flush may move the end of the file, where the next stream's bytes land. */
+/* Notes where the `left` bytes in the buffer will land when the process ends. Called before that, for each
+ * stream that holds bytes, in the order in which the C library will flush the streams. Each flush may move
+ * the end of the file, where the next stream's bytes land. */
 void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left);
 
 #endif

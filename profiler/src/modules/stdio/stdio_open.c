@@ -55,8 +55,8 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
     count_open(streams_open(stream, file, 0), c, mode[0] == 'a', false);
 }
 
-/* The file of tmpfile() has no name; it shares the record of its folder, like files that open() makes with
- * O_TMPFILE. */
+/* Counts a call of tmpfile(). Its file has no name, and shares the record of its folder, like files that
+ * open() makes with O_TMPFILE. */
 void stdio_on_tmpfile(const struct call *c, FILE *stream) { stdio_on_fopen(c, stream, P_tmpdir, "w+"); }
 
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode)
@@ -107,7 +107,8 @@ void stdio_on_close(const struct call *c)
     spin_unlock(&s->lock);
 }
 
-/* freopen without a path keeps the file, and changes only the mode of the stream. */
+/* Ends the record of the stream's file before freopen. Without a path, freopen keeps the file and changes
+ * only the mode of the stream. */
 void stdio_before_reopen(FILE *handle, const char *path)
 {
     if (!handle || !iolens_owns_memory())

@@ -112,7 +112,7 @@ static void on_left(struct stream *stream)
         appending_left(stream, s, streams_held(stream->handle));
 }
 
-/* All buffered bytes of all streams have been written. */
+/* Notes that the buffered bytes of a stream have been written, after a flush of all streams. */
 static void on_flushed(struct stream *stream)
 {
     struct stdio_state *s = streams_has_descriptor(stream) ? stdio_state_of(stream) : NULL;
@@ -120,7 +120,7 @@ static void on_flushed(struct stream *stream)
         appending_flushed(stream, s);
 }
 
-/* Darshan counts a flush as a write of 0 bytes, but does not count a flush of all streams. */
+/* Counts a flush. Darshan counts it as a write of 0 bytes, but does not count a flush of all streams. */
 void stdio_on_flush(const struct call *c, FILE *stream)
 {
     if (stream)
@@ -174,7 +174,8 @@ __attribute__((noinline)) static void on_fewer_items(const struct call *c, FILE 
     stdio_on_drift(stream);
 }
 
-/* Both branches end in a call, so that the compiler needs no stack frame for the usual branch. */
+/* Counts a call that moved `done` of `asked` items. Both branches end in a call, so that the compiler needs
+ * no stack frame for the usual branch. */
 static inline void on_items(const struct call *c, FILE *stream, enum stdio_int counter, size_t size,
                             size_t asked, size_t done)
 {

@@ -125,9 +125,9 @@ void streams_forget_states(void)
             stream->stdio = NULL;
 }
 
-/* For a wide stream, __fpending counts characters. Their bytes lie between the position of the descriptor and
- * that of the stream. If another thread is in a call with the stream, its lock is not waited for, and each
- * character counts as a byte. */
+/* Returns the bytes in the buffer of a wide stream, for which __fpending counts characters. Their bytes lie
+ * between the position of the descriptor and that of the stream. If another thread is in a call with the
+ * stream, its lock is not waited for, and each character counts as a byte. */
 static int64_t wide_held(FILE *handle, int64_t letters)
 {
     if (letters == 0 || ftrylockfile(handle) != 0)
@@ -163,8 +163,8 @@ static void mark_listed(struct stream *stream, int64_t left)
     stream->listed = true;
 }
 
-/* Must run after the list is unlocked, because a stream's position has to wait for another thread's call with
- * the stream. */
+/* Asks all open streams for their positions. This happens after the C library's list of streams is unlocked,
+ * because asking may have to wait for another thread's call with the stream. */
 void streams_ask_offsets(void)
 {
     streams_each_open(mark_listed);
@@ -197,7 +197,7 @@ bool streams_any_pending(void)
     return false;
 }
 
-/* Bytes that were written to the stream before belong to no record from now on. */
+/* Forgets the bytes in a stream's buffer: they belong to no record from now on. */
 static void forget_pending(struct stream *stream) { stream->pending = 0; }
 
 void streams_reset(void)

@@ -67,7 +67,8 @@ void stdio_before_wide_print(struct call *c, FILE *handle)
         c->mark = info.st_size;
 }
 
-/* A pipe has no position, so the bytes are known only in a locale in which every character is one byte. */
+/* Counts a formatted output of wide characters, whose bytes follow from the stream's positions. A pipe has no
+ * position, so its bytes are known only in a locale in which every character is one byte. */
 void stdio_on_wide_print(const struct call *c, FILE *stream, int letters)
 {
     if (letters <= 0)

@@ -31,7 +31,8 @@ struct dxt *dxt_of(struct file *file, enum module_index module)
     return dxt_wants_file(file) ? registry_state(file, module, -1) : NULL;
 }
 
-/* The earliest traced calls are kept. */
+/* Adds a chunk to a trace; returns false if memory or the limit does not allow it. Later calls are then not
+ * traced. */
 bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
 {
     size_t size = trace->last ? trace->last->size * 2 : FIRST_CHUNK;
@@ -50,8 +51,9 @@ bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
     return true;
 }
 
-/* The chunk in which the next segment would lie is the last one. In a copy made while the trace grew,
- * `trace->last` may be of another moment than `trace->next`, and more chunks may follow. */
+/* Returns true for the last chunk of a trace: the one in which the next segment would lie. In a copy made
+ * while the trace grew, `trace->last` may be of another moment than `trace->next`, and more chunks may
+ * follow. */
 static bool is_last(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
 {
     return trace->next >= chunk->segment && trace->next <= chunk->segment + chunk->size;
@@ -129,7 +131,8 @@ static void dxt_mpiio_init(void *state, struct file *file, int fd)
     ((struct dxt *)state)->module = MODULE_DXT_MPIIO;
 }
 
-/* Each chunk must lie after the previous one in memory, so that a damaged list cannot be endless. */
+/* Returns true if a trace in the spool is whole. Each chunk must lie after the previous one in memory, so
+ * that a damaged list cannot be endless. */
 static bool trace_validate(const struct dxt_trace *trace, const struct area *area)
 {
     const struct dxt_chunk *before = NULL;

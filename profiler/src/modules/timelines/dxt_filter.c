@@ -102,7 +102,8 @@ bool dxt_wants_file(const struct file *file)
            (!*patterns || name_matches(file->path, patterns));
 }
 
-/* As in Darshan: small is up to 10 KiB; a file without a POSIX record keeps its trace. */
+/* Returns true if a file's traces get into the log. As in Darshan, small is up to 10 KiB, and a file without
+ * a POSIX record keeps its trace. */
 bool dxt_keeps_file(const struct file *file, int64_t rank)
 {
     const struct posix_record *posix = file->state[MODULE_POSIX]; /* The state begins with the record. */

@@ -99,7 +99,8 @@ static void flush(struct heatmap *map, const struct heat *heat)
         map->bytes[direction][bin] += heat->bytes[direction];
 }
 
-/* If allocation of the map fails, the file's bin never ends, and is dropped when recording ends. */
+/* Adds a transfer that ends in another bin than the file's present one. If allocation of the map fails, the
+ * file's bin never ends, and is dropped when recording ends. */
 void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1)
 {
     struct heatmap *map = map_of(api);
@@ -138,8 +139,9 @@ static struct heatmap map_until(double end)
     return map;
 }
 
-/* A time close to the edge of a bin is moved to the edge, but never beyond the last bin. Without this a rank
- * whose clock runs slightly faster would put a little of every burst into the neighbouring bin. */
+/* Returns a time that is close to the edge of a bin moved to this edge, but never beyond the last bin.
+ * Without this a rank whose clock runs slightly faster would put a little of every burst into the
+ * neighbouring bin. */
 static double to_edge(const struct heatmap *map, double time)
 {
     const double near = 0.1;

@@ -68,7 +68,8 @@ static struct traced_sums *sums_of(const struct traced_key *key)
     return row ? keyed_value(row, &traced_sums_shape) : NULL;
 }
 
-/* Writes to every page and reads the counters once, so that no call pays for the first time. */
+/* Returns the memory for the open calls of a thread. Writes to every page and reads the counters once, so
+ * that no call pays for the first time. */
 static struct calls *made(uint32_t slot)
 {
     struct calls *calls = arena_alloc(&iolens.scratch, sizeof *calls);
@@ -100,8 +101,8 @@ static bool is_throttled(const struct traced_key *key, struct traced_sums *sums)
     return sums->throttled;
 }
 
-/* A signal handler may run on a stack of its own, whose addresses cannot be compared with those of the
-   thread's stack. */
+/* Returns true in a signal handler with a stack of its own, whose addresses cannot be compared with those of
+ * the thread's stack. */
 static bool on_signal_stack(void)
 {
     stack_t signals;
@@ -155,7 +156,8 @@ static void grow(_Atomic int64_t *sum, int64_t by)
     atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
 }
 
-/* The result is smaller than before if the program closed a counter in between. */
+/* Adds the counts between two readings to the sums. A sum becomes smaller if the program closed a counter in
+ * between. */
 static void add(struct traced_sums *sums, const struct counts *begin, const struct counts *end)
 {
     for (int i = 0; i < counters_number(); i++) {

@@ -29,7 +29,7 @@ struct traced_counters_state {
 
 extern const struct keyed_shape traced_sums_shape;
 
-/* Called in a child of fork, whose only thread starts outside all traced calls. */
+/* Forgets all open calls in a child of fork, whose only thread starts outside all traced calls. */
 void traced_counters_reset(void);
 
 #endif

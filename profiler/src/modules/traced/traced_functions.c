@@ -136,7 +136,8 @@ static void add_traced(uint32_t function, double seconds, int64_t bytes, double 
 
 static _Atomic double iolens_traced_beat; /* Time of the next sign of life. */
 
-/* Traced calls may be all that a process does before it is killed. */
+/* Updates the records that a killed process leaves, from time to time: traced calls may be all that a process
+ * does before it is killed. */
 static void give_sign_of_life(double now)
 {
     if (now < atomic_load_explicit(&iolens_traced_beat, memory_order_relaxed))
@@ -145,7 +146,7 @@ static void give_sign_of_life(double now)
     spool_beat();
 }
 
-/* The clock of a child of fork begins at 0. */
+/* Lets a child of fork give its first sign of life at once, because its clock begins at 0. */
 static void reset(void) { iolens_traced_beat = 0; }
 
 static void record(uint32_t function, double t0, double t1, int64_t bytes, double spent)
@@ -160,8 +161,8 @@ IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_
         RECORDER(record(function, t0, t1, bytes, spent));
 }
 
-/* Timing a short function that is called often mostly measures the timing itself. TAU throttles such
- * functions by the same two limits. */
+/* Returns true for a short function that is called often: timing it mostly measures the timing itself. TAU
+ * throttles such functions by the same two limits. */
 static bool is_tiny(const struct calls *calls)
 {
     return calls->calls >= THROTTLE_CALLS && calls->ns / calls->calls < THROTTLE_NS;
@@ -206,8 +207,9 @@ static void (*iolens_close_calls)(void);
 
 IOLENS_EXPORT void iolens_called_close(void (*close)(void)) { iolens_close_calls = close; }
 
-/* Records calls that take no time into a row that nobody sees, much as trace_enter and trace_leave do. The
- * mark of being in the recorder stays as it is here. */
+/* Returns the mean seconds that recording a call takes. Records calls that take no time into a row that
+ * nobody sees, much as trace_enter and trace_leave do. The mark of being in the recorder stays as it is here.
+ */
 static double trial(const struct traced_key *key)
 {
     struct calls nowhere = {0};
