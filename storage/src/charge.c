@@ -54,8 +54,9 @@ static void wait_inside(double begin, double end)
     shared_lock(emulation.shared);
 }
 
-/* The pieces of a write pass through the client's memory one after another; those of a read are requested
- * at once. An asynchronous transfer does not wait between its pieces. */
+/* Returns the moment at which a transfer ends by the model. The pieces of a write pass through the client's
+ * memory one after another; those of a read are requested at once. An asynchronous transfer does not wait
+ * between its pieces. */
 static double model(const struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
                     double begin, bool waits)
 {

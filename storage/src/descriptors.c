@@ -123,8 +123,8 @@ bool emulation_has_streams(void)
     return false;
 }
 
-/* Descriptors that a shell redirected are already open. Most programs use the standard ones through stdio,
- * so they are charged as streams. */
+/* Finds emulated files among the descriptors that are already open when the program starts, as those that a
+ * shell redirected. Most programs use the standard ones through stdio, so they are charged as streams. */
 static void inherit(void)
 {
     for (int fd = 0; fd < 256; fd++)

@@ -7,7 +7,7 @@
 #include "emulation.h"
 #include "sys.h"
 
-/* Lustre's lustre_user.h */
+/* Numbers from Lustre's lustre_user.h: two requests to ioctl, and the magic number of statfs. */
 #define LL_IOC_LOV_SETSTRIPE _IOW('f', 154, long)
 #define LL_IOC_LOV_GETSTRIPE _IOW('f', 155, long)
 #define LL_SUPER_MAGIC       0x0BD00BD0

@@ -25,7 +25,7 @@
 struct ost_params {
     int targets;
     double ost_bandwidth, link_bandwidth, memory_bandwidth; /* Bytes per second. */
-    double ost_rpc, network, lock;                          /* seconds */
+    double ost_rpc, network, lock;                          /* Seconds. */
     int64_t rpc_size, dirty_per_target;
     int rpcs_in_flight;
     bool read_ahead, flush_on_close;
@@ -37,9 +37,9 @@ struct ost_params {
     double file_bandwidth, client_bandwidth, server_bandwidth; /* Bytes per second. */
     int64_t client_cache;
     int service_threads, targets_per_server, metadata_threads;
-    double create, create_object, open, stat, unlink; /* seconds */
+    double create, create_object, open, stat, unlink; /* Seconds. */
     double stream_loss, fill, hour_spread, target_spread, slow_targets, stalled_runs,
-        other_users; /* shares */
+        other_users; /* Shares from 0 to 1. */
 };
 
 struct ost_layout {

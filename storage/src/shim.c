@@ -98,7 +98,8 @@ static void flushing(FILE *stream)
         emulation_appending(fileno(stream), emulation_now());
 }
 
-/* A seek flushes the stream's buffer and then moves the position, which is no transfer. */
+/* Charges the bytes that a seek flushes from the stream's buffer. The seek itself then moves the position,
+ * which is no transfer. */
 static void moving(FILE *stream)
 {
     if (emulation_find(fileno(stream)))
@@ -124,8 +125,8 @@ static void opened(FILE *stream)
 
 static bool duplicates(int command) { return command == F_DUPFD || command == F_DUPFD_CLOEXEC; }
 
-/* The C library flushes streams that were left open only after this function has run, too late to be
- * charged. */
+/* Flushes and charges all streams at the end of the program: the C library flushes streams that were left
+ * open only after this function has run. */
 static void finish(void)
 {
     if (emulation_has_streams())

@@ -50,7 +50,7 @@ void blocks_of(const lanes u[COMPONENTS], const Metric *metric, double dt, Block
     both(blocks, 4, 4, GAMMA * aq, heat * bn + damping);
 }
 
-/* product = -lower * previous, where `l` holds -lower; entries that are always zero are left out. */
+/* Computes product = -lower * previous, where `l` holds -lower; entries that are always zero are left out. */
 static inline void multiply(const lanes l[5][5], const Row previous, Row product)
 {
     for (int k = 0; k < 6; k++) {
@@ -64,7 +64,7 @@ static inline void multiply(const lanes l[5][5], const Row previous, Row product
     }
 }
 
-/* b += I + 2 N of this row. */
+/* Adds I + 2 N of this row to the block `b`, where `n` holds 2 N without the entries that are always zero. */
 static inline void add_centre(const lanes n[5][5], Row b)
 {
     for (int i = 0; i < 5; i++)
@@ -87,8 +87,8 @@ static inline void set_upper(const lanes upper[5][5], Row row)
     }
 }
 
-/* row = b^-1 row, by Gauss-Jordan elimination without pivoting: the diagonals of the blocks are large enough
- * for that. Columns 0..4 of b are the block. */
+/* Computes row = b^-1 row, by Gauss-Jordan elimination without pivoting: the diagonals of the blocks are
+ * large enough for that. Columns 0..4 of b are the block. */
 static inline void solve_block(Row b, Row row)
 {
 #pragma GCC unroll 5

@@ -13,7 +13,8 @@ int square_edge(int ranks)
 
 static int wrap(int value, int edge) { return ((value % edge) + edge) % edge; }
 
-/* The first points % edge cells along a direction are one point longer. */
+/* Sets the size of a cell and its place in the grid. The first points % edge cells along a direction are one
+ * point longer. */
 static void place(Cell *cell, const int grid[3], int edge)
 {
     for (int d = 0; d < 3; d++) {
@@ -25,9 +26,9 @@ static void place(Cell *cell, const int grid[3], int edge)
     }
 }
 
-/* The first interior point of each row is aligned to a vector. A row's five components are neighbours, so
- * that a step along y or z touches one page; rows are an odd number of vectors long to spread over the
- * cache's sets. */
+/* Sets how a cell lies in memory. The first interior point of each row is aligned to a vector. A row's five
+ * components are neighbours, so that a step along y or z touches one page; rows are an odd number of vectors
+ * long to spread over the cache's sets. */
 static void lay_out(Cell *cell)
 {
     ptrdiff_t front = LANES - cell->begin[0];

@@ -28,9 +28,10 @@ static int plane_doubles(const Cell *cell, int direction)
     return GHOSTS * COMPONENTS * cell->size[(direction + 1) % 3] * cell->size[(direction + 2) % 3];
 }
 
-/* Message 2d goes to the previous neighbour along direction d, from all cells but those at coordinate 0;
- * message 2d + 1 to the next neighbour, from all cells but the last. The message received from the previous
- * neighbour is the one that this neighbour sends to its next one. */
+/* Allocates the buffers of the six messages. Message 2d goes to the previous neighbour along direction d,
+ * from all cells but those at coordinate 0; message 2d + 1 to the next neighbour, from all cells but the
+ * last. The message received from the previous neighbour is the one that this neighbour sends to its next
+ * one. */
 void exchange_make(Exchange *exchange, const Domain *domain)
 {
     for (int message = 0; message < 6; message++) {

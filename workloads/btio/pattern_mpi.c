@@ -89,8 +89,8 @@ static void move_collective(Pattern *pattern, int dump, bool writing)
     each_transfer(pattern, writing ? write_collective : MPI_File_read_all, writing ? "write" : "read");
 }
 
-/* After a failed write of pieces ROMIO leaves the file locked, and ranks that write later would wait for
- * ever. */
+/* Moves a dump by independent calls; ends the job at a failure. After a failed write of pieces ROMIO leaves
+ * the file locked, and ranks that write later would wait for ever. */
 static void move_independent(Pattern *pattern, int dump, bool writing)
 {
     (void)dump;

@@ -134,7 +134,8 @@ static void move_blocking(Pattern *pattern, int dump, bool writing)
     pattern->calls += pattern->domain->edge;
 }
 
-/* One wait performs all posted requests, so it counts as one data call. */
+/* Moves a dump by non-blocking calls. One wait performs all posted requests, so it counts as one data call.
+ */
 static void move_nonblocking(Pattern *pattern, int dump, bool writing)
 {
     int edge = pattern->domain->edge, *codes = allocate(edge, sizeof *codes);

@@ -44,7 +44,8 @@ static void prepare(Pattern *pattern, bool writing)
     end_on_trouble(pattern, false);
 }
 
-/* Does work that is not timed; all ranks continue together. Returns the seconds that the work took. */
+/* Makes the data of a dump, or checks those that were read, and returns the seconds that this took, which the
+ * I/O time leaves out. All ranks continue together. */
 static double aside(const Pattern *pattern, bool writing, int dump, long long *wrong)
 {
     double start = MPI_Wtime();

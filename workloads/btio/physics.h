@@ -9,8 +9,8 @@
 
 #include "lanes.h"
 
-#define GAMMA            1.4         /* c1 */
-#define GAMMA_1          0.4         /* c2 */
+#define GAMMA            1.4         /* NPB's c1: the ratio of specific heats. */
+#define GAMMA_1          0.4         /* NPB's c2: c1 - 1. */
 #define VISCOSITY        0.1         /* The factor c3 c4 of NPB. */
 #define CONDUCTIVITY     0.196       /* The factor c1 c5 c3 c4 of NPB. */
 #define NORMAL_VISCOSITY (0.4 / 3.0) /* The factor 4/3 c3 c4 of NPB. */

@@ -43,7 +43,7 @@ static void fourth_difference(int g, int points, double weight[5])
     weight[4] = low ? 1.0 : far;
 }
 
-/* out = scale * (out + L(u)) for one row; u[0..4] are the rows g-2..g+2. */
+/* Computes out = scale * (out + L(u)) for one row; u[0..4] are the rows g-2..g+2. */
 static void add_row(const lanes (*u)[COMPONENTS], const Terms *before, const Terms *here, const Terms *after,
                     const Metric *metric, const double weight[5], double scale, lanes out[COMPONENTS])
 {
@@ -71,7 +71,7 @@ static void add_line(const lanes (*u)[COMPONENTS], const Metric *metric, const d
     }
 }
 
-/* rhs = scale * (base + L(u)) for all lines of a cell along one direction. */
+/* Computes rhs = scale * (base + L(u)) for all lines of a cell along one direction. */
 static void add_direction(const Domain *domain, const Cell *cell, int direction, double *base, double scale)
 {
     const Sweep *sweep = &SWEEPS[direction];

@@ -79,7 +79,8 @@ static void start_field(Run *run)
     fill_initial(&run->domain, &run->exact);
 }
 
-/* Every page of memory and line of code is touched once before the clock starts. */
+/* Makes all that the solver needs, and computes one step so that every page of memory and line of code is
+ * touched once before the clock starts. */
 static void prepare_solver(Run *run)
 {
     bool watched = run->config->print_norms;
@@ -96,8 +97,8 @@ static void prepare_solver(Run *run)
     advance(run, watched);
 }
 
-/* The published error norms hold for one write interval. Dumps of any other run are compared with the norms
- * of the field at the time of the write. */
+/* Returns true if the norms of the field must be kept at each write, to compare the dumps with them. The
+ * published error norms hold for one write interval only. */
 static bool needs_memory(const Config *config)
 {
     const Class *class = class_like(config->grid, config->steps);
@@ -121,7 +122,8 @@ void run_prepare(Run *run, const Config *config, MPI_Comm comm)
     start_field(run);
 }
 
-/* With io_only every dump is the same field plus the dump's number, so that no two dumps are equal. */
+/* Returns the number that is added to the field in a dump. With io_only it is the dump's number, so that no
+ * two dumps are equal. */
 static double shift_of(const Run *run, int dump) { return run->config->io_only ? dump : 0.0; }
 
 static bool same_norms(const double a[COMPONENTS], const double b[COMPONENTS])

@@ -15,8 +15,8 @@ typedef struct Work {
     Metric metric;
     double dt;
     int first, rows; /* Interior rows along the sweep. */
-    int begin, end;  /* pencils */
-    Row *waiting;    /* [pencil][solver->longest] */
+    int begin, end;  /* Range of the batch's pencils. */
+    Row *waiting;    /* Eliminated rows of these pencils, [pencil][solver->longest]. */
 } Work;
 
 static int smaller(int a, int b) { return a < b ? a : b; }

@@ -16,7 +16,7 @@ typedef struct Solver {
     Row *carry, *carried; /* For each pencil the last row of a cell, as sent and as received. */
     lanes (*first)[COMPONENTS],
         (*next)[COMPONENTS]; /* For each pencil the first solution of a cell, as sent back and as received. */
-    Blocks *blocks;          /* [3] */
+    Blocks *blocks;          /* Contributions of three successive rows, by the number of the row modulo 3. */
     lanes (*u)[COMPONENTS], (*w)[COMPONENTS]; /* The rows of one pencil. */
 } Solver;
 

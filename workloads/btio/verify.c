@@ -54,7 +54,7 @@ static const Class *published_class(const Run *run)
     return NULL;
 }
 
-/* Every value of every dump was compared with what had been written. */
+/* Returns the verdict of a run in which every value of every dump was compared with what had been written. */
 static Verdict verify_values(const Run *run)
 {
     Verdict verdict = {.status = VERIFY_SUCCESSFUL};

@@ -30,8 +30,8 @@ static bool names_problem(const Program *program, int argc, char **argv)
     return memcmp(&given.problem, &NOTHING, sizeof NOTHING) != 0;
 }
 
-/* Before MAPL 2.51 the original had no flags: it read its configuration from a file of fixed name, and ran
- * one trial. */
+/* Reads the problem from the resource file that an option names, or from the file of fixed name if no option
+ * names a problem. The original did the latter before MAPL 2.51, when it had no flags, and ran one trial. */
 static void find_problem(Config *config, const Program *program, bool named, MPI_Comm comm, Trouble *trouble)
 {
     int rank, lies_there = 0;

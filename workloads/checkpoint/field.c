@@ -10,9 +10,9 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Value of array `array` at a cell, from 0 up to 1 exclusive: a 64-bit mix (splitmix64's finaliser; Steele,
- * Lea, Flood, OOPSLA 2014) of the cell's number `((array levels + level) latitudes + latitude) edge +
- * longitude`, whose upper 24 bits fit into a float without rounding. */
+/* Returns the value of array `array` at a cell, from 0 up to 1 exclusive: a 64-bit mix (splitmix64's
+ * finaliser; Steele, Lea, Flood, OOPSLA 2014) of the cell's number `((array levels + level) latitudes +
+ * latitude) edge + longitude`, whose upper 24 bits fit into a float without rounding. */
 static float field_value(const Cube *cube, int array, int level, int latitude, int longitude)
 {
     uint64_t plane = (uint64_t)array * (uint64_t)cube->levels + (uint64_t)level;

@@ -82,7 +82,8 @@ static void check_gathered(Kernel *kernel, const float *gathered)
                                     (float)(kernel->rank + at) + (float)(cell % 1024) / 1024;
 }
 
-/* As in the original, the measured time includes allocating and freeing the receiving buffer. */
+/* Gathers the cells of a group on its writer, and returns the seconds. As in the original, the time includes
+ * allocating the receiving buffer. */
 static double gather(Kernel *kernel)
 {
     size_t received = kernel->writes ? (size_t)(kernel->own_cells * kernel->members) : 0;

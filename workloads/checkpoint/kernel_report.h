@@ -20,7 +20,7 @@ typedef struct Kernel {
     bool writes;
     long long packet_cells, own_cells; /* Cells of a writer's packet, and cells that each rank gives. */
     float *packet, *own;
-    int *counts, *starts; /* For each member of the group. */
+    int *counts, *starts; /* Cells of each member of the group, and where they begin in the packet. */
     char path[PATH_MAX + 16];
     long long wrong_values;
 } Kernel;

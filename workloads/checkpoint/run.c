@@ -125,7 +125,8 @@ static void close_timed(Run *run, Trial *trial)
     store_check(&run->store);
 }
 
-/* Without writes there is no file; without reads the file is still opened, as in the original. */
+/* Performs one trial and returns its times. Without writes there is no file; without reads the file is still
+ * opened, as in the original. */
 static Trial perform(Run *run, bool writing)
 {
     Trial trial = {0};
@@ -139,7 +140,7 @@ static Trial perform(Run *run, bool writing)
     return trial;
 }
 
-/* All ranks drop all files from their page cache, because any node may hold a part of any file. */
+/* Drops all files from the page caches of all ranks' nodes, because any node may hold a part of any file. */
 static void forget(Run *run)
 {
     for (int number = 0; number < run->store.files; number++) {

@@ -20,7 +20,8 @@ long long slab_cells(const Cube *cube, int group, int levels);
 
 void slab_make(Slab *slab, const Cube *cube, int levels);
 
-/* Collective over the group. `part` is this rank's data, [level][latitude][longitude]. */
+/* Gathers the ranks' parts of a slab on the writer of their group. `part` is this rank's data,
+ * [level][latitude][longitude]. Collective over the group. */
 void slab_gather(Slab *slab, const float *part);
 void slab_unpack(Slab *slab);
 

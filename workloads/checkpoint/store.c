@@ -44,7 +44,8 @@ void store_make(Store *store, const Config *config, const Cube *cube)
     store_path(store, cube->group_number, store->path);
 }
 
-/* Every rank knows the files of all ranks, because the signal may reach any of them. */
+/* Names the files that are removed if a signal ends the run. Every rank names the files of all ranks, because
+ * the signal may reach any of them. */
 static void register_files(const Store *store)
 {
     for (int number = 0; number < store->files; number++) {
@@ -71,8 +72,8 @@ static double room_for(const Store *store)
     return room;
 }
 
-/* The check comes before the first write, because within HDF5 1.10 and ROMIO writers may wait for ever for a
- * writer that found no room. */
+/* Checks that there is room for the files. This comes before the first write, because within HDF5 1.10 and
+ * ROMIO writers may wait for ever for a writer that found no room. */
 static void check_room(Store *store)
 {
     const Cube *cube = store->cube;

@@ -108,7 +108,8 @@ static void move_level(Store *store, bool writing, long long record, int level, 
                      store->path, record + 1, head, tail, whole);
 }
 
-/* Records of one writer are in one piece; several writers of whole fields share a record level by level. */
+/* Writes or reads a slab of an array. Records of one writer are in one piece; several writers of whole fields
+ * share a record level by level. */
 static void move_binary(Store *store, bool writing, int array, int level, float *slab)
 {
     long long record = ((long long)array * store->cube->levels + level) / store->levels;

@@ -85,7 +85,8 @@ static int open_file(Store *store, bool writing)
                : nc_open_par(store->path, NC_NOWRITE, store->cube->io, store->info, &store->id);
 }
 
-/* If one writer fails within a collective call, the others wait in that call for ever. */
+/* Ends the job after a failed write to a shared file: if one writer fails within a collective call, the
+ * others wait in that call for ever. */
 static void abandon_if_shared(const Store *store, bool writing)
 {
     if (store->trouble.any && writing && !store->problem->split)

@@ -4,7 +4,7 @@
 
 #include "measure.h"
 
-/* Collective; prints on rank 0. `seconds` is the program's run time so far. */
+/* Prints the results on rank 0. `seconds` is the program's run time so far. Collective. */
 void summary_print(const Run *run, const Measured *measured, double seconds);
 
 /* Collective. Writes the JSON file of --json. */

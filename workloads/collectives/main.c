@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Some components make communicators at their first call and print messages about them, so they are called
- * here first. */
+/* Calls each operation once before the measurement, because some components make communicators at their first
+ * call and print messages about them. */
 static void call_each_once(MPI_Comm comm)
 {
     const Element *element = element_named("double");

@@ -14,8 +14,8 @@ typedef struct Manner {
 enum { MANNER_COUNT = 2 };
 extern const Manner MANNERS[MANNER_COUNT];
 
-/* Collective over the two ranks of `comm`. Average, minimum, maximum and percentiles are over the iterations
- * on rank 0. */
+/* Measures the latency of messages between the two ranks of `comm`. Average, minimum, maximum and percentiles
+ * are over the iterations on rank 0. Collective. */
 Latency pingpong(const Manner *manner, long long bytes, int iterations, MPI_Comm comm);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct Run {
     double total_seconds; /* Seconds of all measurements. */
 } Run;
 
-/* Called by every rank after each measured latency. */
+/* A function that every rank calls after each measured latency. */
 typedef void (*Told)(const Run *run, const Latency *latency);
 
 /* Measures each chosen operation at each size, or the ping-pong. Collective. */

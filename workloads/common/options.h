@@ -15,7 +15,7 @@
 typedef enum {
     OPTION_FLAG,  /* Target: bool. */
     OPTION_COUNT, /* Target: int, not negative. */
-    OPTION_INT,   /* int */
+    OPTION_INT,   /* Target: int, of either sign. */
     OPTION_SIZE,  /* Target: int64_t in bytes, not negative; k m g t are powers of 1024. */
     OPTION_REAL,  /* Target: double, positive. */
     OPTION_TEXT,  /* Target: const char *. */

@@ -132,7 +132,7 @@ void two_phase_open(TwoPhase *file, const char *path, bool writing, DomainKind k
     };
 }
 
-/* An aggregator's buffer grows to the largest span that it meets. */
+/* Gives an aggregator's buffer room for so many bytes; it grows to the largest span that it meets. */
 static void reserve(TwoPhase *file, int64_t bytes)
 {
     if (bytes <= file->room)

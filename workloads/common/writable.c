@@ -16,7 +16,7 @@ void writable_file(const char *option, const char *file, Trouble *trouble)
 {
     if (file == NULL || strcmp(file, "-") == 0)
         return;
-    char *copy = strdup(file); /* dirname changes it */
+    char *copy = strdup(file); /* A copy, because dirname changes its argument. */
     writable_folder(option, dirname(copy), trouble);
     free(copy);
 }

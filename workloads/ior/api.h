@@ -28,7 +28,7 @@ typedef struct Api {
     void (*remove)(const char *path, Trouble *trouble);
 } Api;
 
-/* NULL if ior was built without this interface. */
+/* Returns the interface of this name; NULL if there is none, or if ior was built without it. */
 const Api *api_named(const char *name);
 
 /* Returns the named interface, with the driver that the settings ask for. */

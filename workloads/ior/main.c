@@ -5,7 +5,7 @@
 #include "print.h"
 #include "record.h"
 
-/* Everything is printed to standard output, or to the summary file of the first test. */
+/* Opens the output of all tests: standard output, or the summary file of the first test. */
 static void open_output(const Settings *settings, MPI_Comm comm)
 {
     Trouble trouble = {0};

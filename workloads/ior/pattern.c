@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* splitmix64 (Steele, Lea, Flood 2014): a well mixed word from a counter. */
+/* Returns a well mixed word made from a counter, by splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t mixed(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;

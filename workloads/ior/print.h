@@ -16,10 +16,10 @@ typedef struct Format {
 
 const Format *format_named(const char *name);
 
-/* Returns the output: standard output, or the file of summaryFile. */
+/* The output: standard output, or the file that the option summaryFile names. */
 extern FILE *print_out;
 
-/* Returns "a" of the columns access, type and ordering in IOR's option block. */
+/* One line of IOR's option block: its name and its value. */
 typedef struct Fact {
     const char *key;
     char value[4096];

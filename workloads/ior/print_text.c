@@ -71,7 +71,8 @@ static void test_begin(const Settings *settings, const Team *team, int number)
     columns(lines);
 }
 
-/* Left-justified: six decimals below 1, two below 3600, none above; a dash for an unknown value. */
+/* Prints a number, left-justified: six decimals below 1, two below 3600, none above; a dash for an unknown
+ * value. */
 static void number(double value, int width)
 {
     if (!is_finite(value) || value < 0)

@@ -127,7 +127,7 @@ static void end_repetition(Test *test, Job *job, Reporter *report, Trouble *trou
     add_row(test, &row, report);
 }
 
-/* For a run that only reads, finds out how much an earlier run had written. */
+/* Reads how many transfers of each task an earlier run had written, for a run that only reads. */
 static void read_status(const Settings *s, int64_t *pairs, Trouble *trouble)
 {
     long long number;

@@ -26,7 +26,7 @@ void item_remove(const Items *items, int owner, int item, Trouble *trouble);
 void folders_make(const Items *items, Trouble *trouble);
 void folders_remove(const Items *items, Trouble *trouble);
 
-/* After trouble removes this rank's remaining items, then the folders. Collective. */
+/* Removes, after trouble, this rank's remaining items, then the folders. Collective. */
 void items_clear(const Items *items);
 
 #endif
