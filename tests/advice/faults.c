@@ -25,7 +25,7 @@ static void fail(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* DIR/NAME, and of single ranks DIR/NAME.RANK. */
+/* Returns the path of a file: DIR/NAME or, if each rank has its own file, DIR/NAME.RANK. */
 static const char *in_folder(const char *name, int own)
 {
     if (own)

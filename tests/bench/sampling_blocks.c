@@ -29,7 +29,8 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The profiler's own sigprocmask would let the signal through. */
+/* Blocks or unblocks the signal of the samples, by the system call: the profiler's own sigprocmask would let
+ * the signal through. */
 static void switch_samples(void)
 {
     const uint64_t mask = UINT64_C(1) << (SIGRTMAX - KEPT_FREE - 1);

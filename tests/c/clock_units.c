@@ -66,7 +66,7 @@ static void stamps_are_true(void)
     MUST(error_of(last, &clock, correction) < INTERRUPTION / 2);
 }
 
-/* Before the first reading is known to have been interrupted, the clock must be correct as well. */
+/* Checks the clock's seconds if its first reading was interrupted, before this is known. */
 static void seconds_are_seconds(void)
 {
     struct clock clock = {0};

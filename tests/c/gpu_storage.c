@@ -14,8 +14,8 @@ static void complain(int number)
     (void)!write(1, "a signal came\n", 14);
 }
 
-/* An exit handler that runs after those of the libraries that were loaded later, and so after the profiler
- * has asked the library. */
+/* Reports a child process that is left. This exit handler runs after those of the libraries that were loaded
+ * later, and so after the profiler has asked the library. */
 static void look_for_children(void)
 {
     if (waitpid(-1, NULL, __WALL) != -1 || errno != ECHILD)

@@ -230,7 +230,7 @@ static int errors(void)
     return 0;
 }
 
-/* For a while the profiler can get neither a descriptor nor memory. */
+/* Unmaps a file while the profiler can get neither a descriptor nor memory. */
 static int scarce(void)
 {
     struct rlimit files, memory;
@@ -282,7 +282,8 @@ static int in_threads(void)
     return 0;
 }
 
-/* A filter would end the process at a system call that the profiler makes for mapped files. */
+/* Uses mapped files under a filter that would end the process at a system call that the profiler makes for
+ * them. */
 static int confined(void)
 {
     const struct sock_filter ends[] = {

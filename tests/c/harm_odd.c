@@ -71,8 +71,8 @@ static void *asynchronous(void *name)
     return forever(name);
 }
 
-/* The thread is cancelled before it begins and must end at the C library's first check, but not inside the
- * recorder, which makes its spool here. */
+/* Runs a thread that is cancelled before it begins. It must end at the C library's first check, but not
+ * inside the recorder, which makes its spool here. */
 static void *cancelled(void *name)
 {
     pthread_cancel(pthread_self());

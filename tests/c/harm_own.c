@@ -26,7 +26,7 @@ void *malloc(size_t bytes)
 
 void free(void *memory) { (void)memory; }
 
-/* Memory is never used twice, so it is still zero. */
+/* Returns zeroed memory: the allocator of this test never uses memory twice, so it is still zero. */
 void *calloc(size_t count, size_t bytes) { return malloc(count * bytes); }
 
 void *realloc(void *memory, size_t bytes)

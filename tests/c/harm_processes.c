@@ -37,7 +37,7 @@ static int ended(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Each process of the chain starts the next one by vfork and exec. */
+/* Starts a chain of processes, in which each starts the next one by vfork and exec. */
 static int vfork_chain(void)
 {
     int left = argument ? atoi(argument) : CHAIN;
@@ -180,7 +180,8 @@ static int other_user(void)
     return 0;
 }
 
-/* The limits are restored at the end, when a log may be written. */
+/* Opens and writes files beyond the limits of the process. The limits are restored at the end, when a log may
+ * be written. */
 static int limits(void)
 {
     struct rlimit files, bytes;

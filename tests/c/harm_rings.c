@@ -118,7 +118,7 @@ static int copied(void)
     return close(ring.fd);
 }
 
-/* Parent and child submit to the same ring in turns. */
+/* Lets parent and child submit to the same ring in turns. */
 static int shared(void)
 {
     int fd = made("f"), turn[2], back[2];
@@ -142,7 +142,7 @@ static int shared(void)
     return 0;
 }
 
-/* The child continues to use the ring after its parent has ended. */
+/* Lets a child continue to use the ring after its parent has ended. */
 static int left_to_child(void)
 {
     int fd = made("f"), alive[2];

@@ -139,7 +139,7 @@ static int bus(void)
     return puts("bus") < 0;
 }
 
-/* A signal handler ends the process during a write. */
+/* Lets a signal handler end the process during a write. */
 static int exit_in_handler(void)
 {
     const struct itimerval soon = {{0, 0}, {0, 20000}};
@@ -215,7 +215,8 @@ static int fetched(void)
     return printf("%ld\n", (long)read(fd, &info, sizeof info)) < 0;
 }
 
-/* The masks and handlers must be those that the program set. */
+/* Prints the signals whose mask or handler is not the one that the program set, its alternate stack, and the
+ * time of its timers. */
 static int untouched(void)
 {
     sigset_t blocked;

@@ -26,7 +26,8 @@ static void expect(const char *name, const char *module, const char *counter, lo
         printf("%s %s %s %lld\n", name, module, counter, value);
 }
 
-/* Every rank gets equally many rows of the array; rows that are left over belong to no rank. */
+/* Writes and reads a shared file by collective calls. Every rank gets equally many rows of the array; rows
+ * that are left over belong to no rank. */
 static void shared_file(const char *folder)
 {
     char path[4096];

@@ -85,7 +85,7 @@ static void shared_file(const char *folder, unsigned own_block)
     H5Pclose(access);
 }
 
-/* A file of rank 0 alone, with the default list. */
+/* Makes a file of rank 0 alone, with HDF5's default list of properties. */
 static void own_file(const char *folder)
 {
     char path[4096];

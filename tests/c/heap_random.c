@@ -96,7 +96,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* The blocks of the parent are not the child's, which frees them and allocates its own. */
+/* Allocates and frees blocks in a child of fork. The parent's blocks, which it frees first, are not counted
+ * as the child's. */
 static void in_child(void)
 {
     for (int i = 0; i < PLACES; i++) {

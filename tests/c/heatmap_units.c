@@ -71,8 +71,8 @@ static void bins_are_merged_in_pairs_when_time_goes_beyond(void)
     expect(175, 9, 1013);
 }
 
-/* This rank's clock runs half as fast as the job's, which started 2 s earlier: 0.4 s here are 0.8 s there,
- * and what lay in 0 to 0.4 s lies in 2 to 2.8 s. */
+/* Checks that a rank's map is converted to the job's bins. This rank's clock runs half as fast as the job's,
+ * which started 2 s earlier: 0.4 s here are 0.8 s there, and what lay in 0 to 0.4 s lies in 2 to 2.8 s. */
 static void all_ranks_have_the_bins_of_the_job(void)
 {
     const struct timeline line = {.factor = 2, .shift = 2, .end = 142.5};

@@ -94,7 +94,7 @@ static void is_bounded(void)
     MUST(keyed_find(&store, &none, &(struct key){7777, 1}) == NULL);
 }
 
-/* All threads make the same keys; each adds to rows of its own. */
+/* Runs one of several threads that all make the same keys; each also adds to rows of its own. */
 static void *work(void *number)
 {
     for (uint64_t i = 0; i < KEYS; i++) {
@@ -219,8 +219,8 @@ static void keeps_the_largest(void)
     buffer_free(&rows);
 }
 
-/* A row with cache lines of its own begins a line, and the next row begins another one, even at the end of a
- * slab. */
+/* Checks that a row with cache lines of its own begins a line, and that the next row begins another one, even
+ * at the end of a slab. */
 static void lines_are_apart(void)
 {
     enum { LINE_BYTES = 64 };

@@ -47,7 +47,7 @@ static void nonblocking(MPI_File file, char *block, MPI_Offset at)
     need(MPI_Wait(&request, MPI_STATUS_IGNORE), "wait");
 }
 
-/* Rank r moves another 4 + r blocks, so that ranks differ. */
+/* Writes 4 + r more blocks on rank r, so that ranks differ. */
 static void uneven(MPI_File file, char *block, int rank, MPI_Offset at)
 {
     for (int i = 0; i < 4 + rank; i++)

@@ -275,8 +275,8 @@ static void between_halves(MPI_Comm half)
     expect("Comm_free", 1, 0, 0, 0);
 }
 
-/* In the table of peers, ranks of smaller communicators have their numbers in MPI_COMM_WORLD, and derived
- * types their size. */
+/* Sends in smaller communicators and with derived types. In the table of peers, the ranks must have their
+ * numbers in MPI_COMM_WORLD, and the types their sizes. */
 static void communicators(void)
 {
     MPI_Comm half, reversed, copy, cart;

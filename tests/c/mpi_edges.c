@@ -15,7 +15,7 @@ static void together(void)
     expect("Barrier", 1, 0, 0, 0);
 }
 
-/* Calls with MPI_NO_OP, which send nothing to the target, whatever the other arguments are. */
+/* Makes calls with MPI_NO_OP, which send nothing to the target, whatever the other arguments are. */
 static void nothing_is_sent(MPI_Win win, int target, int peer)
 {
     double result[4];
@@ -82,7 +82,7 @@ static void windows(void)
     }
 }
 
-/* Rank 0 exposes its window; the other ranks start an access to it and complete it. */
+/* Exposes the window of rank 0; the other ranks start an access to it and complete it. */
 static void posted_windows(void)
 {
     double memory[RANKS] = {0}, value = 1;
@@ -109,7 +109,8 @@ static void posted_windows(void)
     MPI_Group_free(&all);
 }
 
-/* At the ends of a line a rank has only one neighbour; the missing neighbour gets no message. */
+/* Exchanges with the neighbours in a line. At its ends a rank has only one neighbour; the missing neighbour
+ * gets no message. */
 static void lines(void)
 {
     int size[1] = {RANKS}, open[1] = {0}, data[8] = {0}, found[8], counts[2] = {2, 3}, places[2] = {0, 4};
@@ -138,7 +139,8 @@ static void lines(void)
     expect("Comm_free", 1, 0, 0, 0);
 }
 
-/* Each rank sends to the next two ranks and receives from the previous two; rank 0 also sends to itself. */
+/* Exchanges along a directed graph: each rank sends to the next two ranks and receives from the previous two;
+ * rank 0 also sends to itself. */
 static void directed(void)
 {
     int in_of[3] = {left, (rank + 2) % RANKS, 0}, out_of[3] = {right, (rank + 2) % RANKS, 0};
@@ -164,7 +166,8 @@ static void say(int bytes, int tag)
     expect("Send", 1, bytes, 0, 1), to(right, bytes);
 }
 
-/* The bytes of a freed receive cannot be counted; a cancelled receive has none. */
+/* Frees and cancels receives. The bytes of a freed receive cannot be counted; a cancelled receive has none.
+ */
 static void given_up(void)
 {
     MPI_Request request, lasting;
@@ -198,7 +201,7 @@ static void given_up(void)
     together();
 }
 
-/* These requests are cancelled too late: one message has arrived, the other has been received. */
+/* Cancels requests too late: one message has arrived, the other has been received. */
 static void cancelled_in_vain(void)
 {
     MPI_Request request;

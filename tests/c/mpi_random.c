@@ -42,7 +42,7 @@ static void make_types(void)
         MPI_Type_commit(&types[i]);
 }
 
-/* Every origin has a block of its own in every window. */
+/* Makes one access to a window. Every origin has a block of its own in every window. */
 static void put_or_get(struct access a, MPI_Win win)
 {
     MPI_Datatype type = types[a.type];
@@ -133,7 +133,7 @@ static void all_locked(struct dice *own, MPI_Win win)
     expect("Win_flush_all", 1, 0, 0, 0);
 }
 
-/* Each rank exposes its window to the next rank. */
+/* Exposes the window of each rank to the next rank, which makes random accesses to it. */
 static void posted(struct dice *own, MPI_Win win)
 {
     int right = (rank + 1) % RANKS, left = (rank + RANKS - 1) % RANKS;
@@ -260,7 +260,7 @@ static void expect_received(const struct thread *t, struct turn turn)
     expect(ends[turn.way], 1, 0, turn.size, 0), from(t->partner, turn.size);
 }
 
-/* Both partners draw the same random numbers for both directions. */
+/* Plans the messages of a thread. Both partners draw the same random numbers for both directions. */
 static void plan(struct thread *t)
 {
     static const int edges[] = {0, 15, 16, 255, 256, 4096, 65536, LONGEST};

@@ -50,7 +50,7 @@ static void persistent(MPI_Comm comm)
 #endif
 }
 
-/* Rank 0 receives the messages of all others in the order of arrival, after a probe. */
+/* Lets rank 0 receive the messages of all others in the order of arrival, after a probe. */
 static void gathered(MPI_Comm comm)
 {
     MPI_Status status;
@@ -93,7 +93,8 @@ static void write_together(MPI_Comm comm)
     collectives += 3;
 }
 
-/* Each rank writes into the memory of the next one, in all three ways. */
+/* Lets each rank write into the memory of the next one, in all three ways: with fences, with post and start,
+ * and with locks. */
 static void one_sided(void)
 {
     static char memory[8];

@@ -143,7 +143,7 @@ static void file_system(const char *path)
     close(fd);
 }
 
-/* The stream stays open, so that its bytes leave the buffer only when the program ends. */
+/* Writes to a stream that stays open, so that its bytes leave the buffer only when the program ends. */
 static void left_open(const char *path)
 {
     FILE *file = fopen(path, "w");

@@ -32,7 +32,8 @@ static MPI_Offset *const COUNTS[2] = {(MPI_Offset[]){1, 2, 3}, (MPI_Offset[]){1,
 static double data[4 * RECORD];
 static int line[8];
 
-/* Afterwards `var` has two records: 2 x 6 x 4 doubles. */
+/* Writes and reads `var` by collective calls of all forms. Afterwards it has two records: 2 x 6 x 4 doubles.
+ */
 static void collective(int nc, int var)
 {
     CHECK(ncmpi_put_vara_double_all(nc, var, ALL_START, ALL_COUNT, data));
@@ -67,7 +68,7 @@ static void nonblocking(int nc, int var)
     CHECK(ncmpi_buffer_detach(nc));
 }
 
-/* The variable `fixed` has eight ints. */
+/* Writes and reads the variable `fixed`, which has eight ints, by independent calls. */
 static void independent(int nc, int fixed)
 {
     MPI_Offset at = 3;

@@ -24,7 +24,7 @@
 /* Expectations are printed by dprintf, which no profiler counts. */
 #define EXPECT(counter, value) dprintf(1, "%s %lld\n", counter, (long long)(value))
 
-/* Begin the expectations of a file below the current folder. */
+/* Begins the expectations of a file below the current folder. */
 static inline void expect_file(const char *name)
 {
     char folder[4096];

@@ -48,7 +48,7 @@ static void by_fork(int fd)
     MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-/* A descriptor that a child of vfork closes stays open in its parent. */
+/* Closes a descriptor in a child of vfork; it must stay open in the parent. */
 static void by_vfork(int fd)
 {
     int status;
@@ -62,7 +62,8 @@ static void by_vfork(int fd)
     MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Root has no limit of processes, so the test acts as another user for a moment. */
+/* Calls vfork where it must fail. Root has no limit of processes, so the test acts as another user for a
+ * moment. */
 static void by_no_vfork(void)
 {
     struct rlimit none = {0, 0};

@@ -76,7 +76,7 @@ static void renames(void)
     EXPECT("POSIX_RENAMED_FROM", -1);
 }
 
-/* After closedir, the number of the folder's descriptor may belong to another file. */
+/* Closes a folder and opens another file that gets the number of the folder's descriptor. */
 static void folders(void)
 {
     int fd = open(".", O_RDONLY | O_DIRECTORY), again;

@@ -86,7 +86,8 @@ static void calls(void)
     EXPECT("POSIX_MAX_READ_TIME_SIZE", -1);
 }
 
-/* A bound belongs to the lower bucket. The file is sparse, so that only reads are large. */
+/* Reads as many bytes as each bound between two buckets, which belongs to the lower one, and one byte more.
+ * The file is sparse, so that it needs no room. */
 static void buckets(void)
 {
     static const long long BOUND[] = {100, 1024, 10240, 102400, 1048576, 4194304, 10485760, 104857600};
@@ -123,7 +124,7 @@ static void buckets(void)
     EXPECT("POSIX_MAX_READ_TIME_SIZE", -1);
 }
 
-/* Appending writes go to the end of the file, whatever the position is. */
+/* Writes to a file in append mode: such writes go to the end of the file, whatever the position is. */
 static void append(void)
 {
     int fd = open("append.dat", O_CREAT | O_WRONLY, 0600);

@@ -57,8 +57,8 @@ static void many(long apart)
     must(requests_none(), "a request is left");
 }
 
-/* A receive is complete, but the thread that waited for it has not removed it from the table yet, and the
- * library has reused its handle for a send of another thread. */
+/* Checks a handle that the library reused: a receive is complete, but the thread that waited for it has not
+ * removed it from the table yet, and the library has given its handle to a send of another thread. */
 static void given_to_a_send(void)
 {
     struct request found;

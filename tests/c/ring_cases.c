@@ -47,7 +47,7 @@ static void *reap(void *until)
     return NULL;
 }
 
-/* One thread submits, and another one takes the completions. */
+/* Submits in one thread, and takes the completions in another one. */
 static void by_two_threads(void)
 {
     pthread_t reaper;
@@ -76,8 +76,8 @@ static void *submit_some(void *none)
     return none;
 }
 
-/* Three threads enter at once and may submit the requests of one another; this one looks for completions
- * without waiting. */
+/* Lets three threads enter at once, which may submit the requests of one another; this one looks for
+ * completions without waiting. */
 static void by_all_at_once(void)
 {
     enum { THREADS = 3 };
@@ -94,7 +94,7 @@ static void by_all_at_once(void)
         MUST(pthread_join(thread[i], NULL) == 0);
 }
 
-/* All requests have the same key. */
+/* Submits eight requests that all have the same key. */
 static void by_one_key(void)
 {
     for (unsigned i = 0; i < 8; i++)
@@ -118,7 +118,7 @@ static void by_changed_table(void)
         raw_ring_prepare(&ring, IORING_OP_READ, 0, data[i], 1 + i % PIECE, 0, i)->flags |= IOSQE_FIXED_FILE;
         MUST(raw_ring_enter(&ring, 2, 0) == 2);
         take_all(i + 2);
-        reads--; /* One of the requests is the open and not a read. */
+        reads--; /* One of the completed requests was an open and not a read. */
         MUST(syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES_UPDATE, &update, 1L) == 1);
     }
 }
@@ -137,7 +137,8 @@ static void by_kernel(void)
     }
 }
 
-/* The same, but the program calls so seldom that requests and completions are overwritten in between. */
+/* Uses a ring whose requests a kernel thread takes, and calls so seldom that requests and completions are
+ * overwritten before the profiler can see them. */
 static void by_kernel_unnoticed(void)
 {
     enum { EACH = 20 };
@@ -177,7 +178,7 @@ static void unseen(void)
 #endif
 }
 
-/* The child makes a ring of its own; the parent's ring continues to work. */
+/* Makes a ring in a child of fork; the parent's ring must continue to work. */
 static void in_child(void)
 {
     pid_t child;

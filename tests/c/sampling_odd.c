@@ -102,7 +102,7 @@ __attribute__((noinline)) static int overflow(int depth)
     return overflow(depth + 1) + room[0];
 }
 
-/* Signal handlers jump out of any code that they interrupt; if the stack is full they run on their own
+/* Lets signal handlers jump out of any code that they interrupt; if the stack is full, they run on their own
  * stack. */
 static int signals(void)
 {

@@ -39,7 +39,8 @@ static void turn(int number)
     }
 }
 
-/* A page that may not be touched lies below each stack. */
+/* Runs code in contexts with small stacks of their own. Memory that may not be touched lies below each stack.
+ */
 static void contexts(void)
 {
     for (int i = 0; i < CONTEXTS; i++) {
@@ -116,7 +117,7 @@ static void stacks_of_signals(void)
     free(memory);
 }
 
-/* Programs that survive an overflow of their stack handle the signal in this way. */
+/* Overflows the stack and survives, by a handler of the signal, as some programs do. */
 static void overflows(void)
 {
     struct sigaction action = {.sa_handler = overflow, .sa_flags = SA_ONSTACK};

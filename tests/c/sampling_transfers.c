@@ -92,7 +92,7 @@ static void until_full(int fd)
         ioctl(fd, FIONREAD, &full);
 }
 
-/* The reader begins only after the writer has waited for several periods of the timer. */
+/* Writes to a reader that begins only after the writer has waited for several periods of the timer. */
 static void slow_reader(const char *name, long (*move)(int), int is_socket)
 {
     int pair[2];
@@ -114,7 +114,7 @@ static void slow_reader(const char *name, long (*move)(int), int is_socket)
 
 static void on_signal(int number) { (void)number; }
 
-/* A signal of the program ends the call when the pipe is full; nothing is read before that. */
+/* Ends a write by a signal of the program when the pipe is full; nothing is read before that. */
 static void interrupted(int flags)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
@@ -143,7 +143,7 @@ static void interrupted(int flags)
     check("its reader", status, 0);
 }
 
-/* The first call waits until there are bytes to copy. */
+/* Copies bytes between pipes; the first call waits until there are bytes to copy. */
 static void between_pipes(void)
 {
     int from[2], to[2];
@@ -227,7 +227,8 @@ static void slow_writer(const char *name, long (*move)(int))
     waitpid(writer, NULL, 0);
 }
 
-/* Since glibc 2.41 a write that has moved bytes returns their number, and the next one ends the thread. */
+/* Writes until the thread is cancelled. Since glibc 2.41 a write that has moved bytes returns their number,
+ * and the next one ends the thread. */
 static void *write_until_cancelled(void *pair)
 {
     while (write(((int *)pair)[1], bytes, MANY) > 0)

@@ -121,7 +121,8 @@ static struct timespec end_by(clockid_t clock)
     return end;
 }
 
-/* A socket from which nothing comes and that accepts no more data. */
+/* Calls functions that wait for a socket from which nothing comes and that accepts no more data, until its
+ * time limit. */
 static void sockets_with_limits(int fd)
 {
     struct timeval limit = {0, MS * 1000};
@@ -158,7 +159,7 @@ static void sockets_with_limits(int fd)
     CHECK("connect", connect(connecting, (struct sockaddr *)&name, bytes), -1);
 }
 
-/* These calls report their time-out as an error. */
+/* Calls functions that report their time-out as an error. */
 static void time_limits(void)
 {
     struct timeval limit = {0, MS * 1000};
@@ -214,7 +215,7 @@ static void other_kinds_of_threads(void)
     }
 }
 
-/* These waits end only with a signal of the program. The signal before the pause is followed by another
+/* Makes waits that end only with a signal of the program. The signal before the pause is followed by another
  * one. */
 static void signals(void)
 {
@@ -261,8 +262,8 @@ static void spend(double seconds)
         continue;
 }
 
-/* A handler without SA_RESTART ends the call that waits, even if the timers' signal comes at the same time.
- * If the first alarm did not end the wait, the next one does. */
+/* Checks that a handler without SA_RESTART ends the call that waits, even if the timers' signal comes at the
+ * same time. If the first alarm did not end the wait, the next one does. */
 static void alarms_end_reads(void)
 {
     enum { READS = 200 };
@@ -329,7 +330,7 @@ static void own_signals(void)
     }
 }
 
-/* A signal that nobody handles ends the process, as it would. */
+/* Checks that a real-time signal that nobody handles ends the process, as without the profiler. */
 static void default_action(void)
 {
     for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {

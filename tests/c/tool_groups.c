@@ -5,7 +5,8 @@
 
 static int groups;
 
-/* MPI_Win_get_group is another name of the library's own definition. */
+/* Counts a call of the profiler and passes it on to MPI_Win_get_group, another name of the library's own
+ * definition. */
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     groups++;

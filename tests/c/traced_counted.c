@@ -72,7 +72,7 @@ void recursive(int depth)
     sum++;
 }
 
-/* This call never returns. */
+/* Calls itself `depth` times and then leaves all these calls by longjmp, so that none of them returns. */
 void jumps(int depth)
 {
     touch_fresh(1);
@@ -82,7 +82,8 @@ void jumps(int depth)
     longjmp(back, 1);
 }
 
-/* Only the outermost call returns. */
+/* Calls itself three deep and leaves the two inner calls by longjmp, so that only the outermost one returns.
+ */
 void jumps_to_itself(int depth)
 {
     touch_fresh(10);

@@ -11,7 +11,8 @@
 #include "../../profiler/src/unwind/unwind.h"
 #include "../../profiler/src/runtime/thread_room.h"
 
-/* Links the unwinder without the rest of the library. */
+/* Stands in for the library's function, so that the unwinder can be linked without the rest of the library.
+ */
 void *thread_room(struct thread_rooms *rooms, void **mine) { return *mine = calloc(1, rooms->bytes); }
 
 enum { MOST = 64 };
@@ -152,7 +153,8 @@ static void anywhere(void)
     }
 }
 
-/* With an argument the handler remembers rules from the tables. */
+/* Compares the unwinder's chains with those that the program notes itself. With an argument, the handler
+ * remembers rules from the tables. */
 int main(int count, char **argument)
 {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};

@@ -29,7 +29,7 @@ static void delay(int step)
     delayed += now() - begin;
 }
 
-/* Even and odd ranks meet in barriers of an intercommunicator. */
+/* Lets even and odd ranks meet in barriers of an intercommunicator. */
 static void meet_across(void)
 {
     MPI_Comm across;
@@ -42,7 +42,7 @@ static void meet_across(void)
     MPI_Comm_free(&across);
 }
 
-/* Rank 0 sends to rank 1 in two parts. */
+/* Sends a message in two parts from rank 0 to rank 1, if MPI has partitioned messages. */
 static void send_parts(void)
 {
 #if MPI_VERSION >= 4

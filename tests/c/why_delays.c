@@ -148,7 +148,7 @@ static void fence(int step)
     MPI_Win_fence(0, window);
 }
 
-/* Rank 1 exposes its memory late, and ranks 0 and 2 write into it. */
+/* Delays rank 1, which exposes its memory late; ranks 0 and 2 write into it. */
 static void late_post(int step)
 {
     work(20);
@@ -163,7 +163,7 @@ static void late_post(int step)
     }
 }
 
-/* Rank 1 waits until rank 0 has written into its memory. */
+/* Delays rank 0, so that rank 1 waits until rank 0 has written into its memory. */
 static void early_wait(int step)
 {
     work(20);
@@ -179,7 +179,7 @@ static void early_wait(int step)
     }
 }
 
-/* Rank 1 writes a file while it holds a lock that rank 2 wants. */
+/* Delays rank 1 while it holds a lock that rank 2 wants. */
 static void locked(int step)
 {
     work(rank == 1 ? 20 : 60);

@@ -23,7 +23,7 @@ struct target {
     uint64_t state;
 };
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
+/* Returns a random number, by splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t chance(struct target *target)
 {
     uint64_t z = target->state += UINT64_C(0x9e3779b97f4a7c15);

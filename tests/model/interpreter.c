@@ -171,8 +171,9 @@ static int64_t flags(const char *word)
     }
 }
 
-/* @a: in the working directory, behind the program's number; @/a: the same by its whole path; @./a and @../a:
- * the same by a longer way; @-a: just a, for a path below a descriptor's folder. */
+/* Returns the path that a word of a program means. @a: in the working directory, behind the program's number;
+ * @/a: the same by its whole path; @./a and @../a: the same by a longer way; @-a: just a, for a path below a
+ * descriptor's folder. */
 static const char *path_of(int32_t program, const char *word)
 {
     char path[3 * sizeof folder];
@@ -407,7 +408,8 @@ void ask_positions(struct state *s)
     }
 }
 
-/* Files that a program leaves open are closed by recorded calls, so that the next program begins without any.
+/* Runs an operation that closes what a program left open. It is recorded like others, so that the next
+ * program begins without open files.
  */
 static void run_named(struct state *s, const char *operation)
 {
@@ -449,7 +451,7 @@ static void close_rest(struct state *s)
     }
 }
 
-/* A child has the files that its parent opened in the same slots. */
+/* Puts the files that the parent opened into the same slots of a child. */
 static void inherit(struct state *s)
 {
     for (int i = 5; own_child && arguments[i]; i++) {
@@ -531,7 +533,7 @@ static int start(char **words, int input, int output, int by_fork)
     return failed ? -1 : child;
 }
 
-/* The child has a journal and a log of its own. */
+/* Runs a child of a program, with a journal and a log of its own, and returns its exit status. */
 int run_child(const struct state *s, int64_t number, int input, int output, int by_fork)
 {
     char journal_name[5000], log_name[5100], program[16], child[16];
@@ -582,9 +584,9 @@ static void write_journal(const char *path)
     syscall(SYS_close, fd);
 }
 
-/* Streams are flushed after the last code of the program has run. A second process, which shares their
- * descriptors, therefore reads their positions; it waits until this process has ended, by a pipe that closes
- * then. */
+/* Writes the journal after the streams were flushed, which happens after the last code of the program has
+ * run. A second process, which shares their descriptors, therefore reads their positions; it waits until this
+ * process has ended, by a pipe that closes then. */
 static void write_journal_at_exit(const char *path)
 {
     int ends[2];

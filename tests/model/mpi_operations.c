@@ -33,7 +33,7 @@ static void free_info(MPI_Info info)
         MPI_Info_free(&info);
 }
 
-/* mpi_open SLOT world|self PATH AMODE HINTS */
+/* mpi_open SLOT world|self PATH AMODE HINTS: opens a file on MPI_COMM_WORLD or MPI_COMM_SELF into SLOT */
 RUN(open)
 {
     MPI_Comm comm = strcmp(a[1].text, "self") ? MPI_COMM_WORLD : MPI_COMM_SELF;
@@ -46,7 +46,7 @@ RUN(open)
     s->handles[a[0].number] = e->result == MPI_SUCCESS ? file : NULL;
 }
 
-/* mpi_close SLOT */
+/* mpi_close SLOT: closes the file in SLOT */
 RUN(close)
 {
     MPI_File *file = s->handles[a[0].number];
@@ -55,7 +55,7 @@ RUN(close)
     s->handles[a[0].number] = NULL;
 }
 
-/* mpi_set_view SLOT DISPLACEMENT TYPE HINTS */
+/* mpi_set_view SLOT DISPLACEMENT TYPE HINTS: sets the view of the file in SLOT */
 RUN(set_view)
 {
     MPI_Info info = info_of(a[3]);
@@ -63,13 +63,14 @@ RUN(set_view)
     free_info(info);
 }
 
-/* mpi_sync SLOT; mpi_seek SLOT OFFSET WHENCE; mpi_set_size SLOT BYTES; mpi_preallocate SLOT BYTES */
+/* mpi_sync SLOT; mpi_seek SLOT OFFSET WHENCE; mpi_set_size SLOT BYTES; mpi_preallocate SLOT BYTES: make the
+ * MPI-IO call of this name on the file in SLOT */
 RUN(sync) { TIMED(e, MPI_File_sync(file_in(s, a[0]))); }
 RUN(seek) { TIMED(e, MPI_File_seek(file_in(s, a[0]), a[1].number, (int)a[2].number)); }
 RUN(set_size) { TIMED(e, MPI_File_set_size(file_in(s, a[0]), a[1].number)); }
 RUN(preallocate) { TIMED(e, MPI_File_preallocate(file_in(s, a[0]), a[1].number)); }
 
-/* mpi_barrier */
+/* mpi_barrier: waits for all ranks in MPI_Barrier */
 RUN(barrier)
 {
     (void)s;

@@ -27,7 +27,8 @@ static void put_fd(struct state *s, struct arg a, const struct entry *e)
         s->fds[a.number] = (int)e->result;
 }
 
-/* Every part uses the same page, so that a gigabyte needs no memory. Part 0 gets the remaining bytes. */
+/* Divides the bytes of a transfer into parts. Every part uses the same page, so that a gigabyte needs no
+ * memory. Part 0 gets the remaining bytes. */
 static int parts_of(struct iovec *parts, struct arg bytes, struct arg count, struct arg misalign)
 {
     int n = count.number < 1 ? 1 : count.number > MAX_PARTS ? MAX_PARTS : (int)count.number;
@@ -38,7 +39,7 @@ static int parts_of(struct iovec *parts, struct arg bytes, struct arg count, str
     return n;
 }
 
-/* open SLOT PATH FLAGS MODE */
+/* open SLOT PATH FLAGS MODE: opens PATH into SLOT */
 #define RUN_OPEN(name, call)                                                                                 \
     RUN(name)                                                                                                \
     {                                                                                                        \
@@ -49,10 +50,12 @@ RUN_OPEN(open, open(a[1].text, (int)a[2].number, (mode_t)a[3].number))
 RUN_OPEN(open64, open64(a[1].text, (int)a[2].number, (mode_t)a[3].number))
 RUN_OPEN(creat, creat(a[1].text, (mode_t)a[2].number))
 RUN_OPEN(creat64, creat64(a[1].text, (mode_t)a[2].number))
-/* openat SLOT FOLDER-SLOT|-1 PATH FLAGS MODE */
+/* openat SLOT FOLDER-SLOT|-1 PATH FLAGS MODE: opens PATH below the folder in FOLDER-SLOT, or below the
+ * working directory, into SLOT */
 RUN_OPEN(openat, openat(fd_in(s, a[1]), a[2].text, (int)a[3].number, (mode_t)a[4].number))
 RUN_OPEN(openat64, openat64(fd_in(s, a[1]), a[2].text, (int)a[3].number, (mode_t)a[4].number))
-/* openat2 SLOT FOLDER-SLOT|-1 PATH FLAGS MODE: by its number, for the C library has no function */
+/* openat2 SLOT FOLDER-SLOT|-1 PATH FLAGS MODE: makes the system call by its number, because the C library has
+ * no function for it */
 static long by_number(int folder, const char *path, int64_t flags, int64_t mode)
 {
     struct {
@@ -189,7 +192,7 @@ RUN(mkostemps)
     note_letters(e, name, ".x");
 }
 
-/* close SLOT */
+/* close SLOT: closes the descriptor in SLOT; skipped with result -1 if a stream holds it */
 RUN(close)
 {
     e->result = -1;
@@ -198,7 +201,7 @@ RUN(close)
     TIMED(e, close(fd_in(s, a[0])));
     s->fds[a[0].number] = -1;
 }
-/* close_range SLOT: of this one descriptor */
+/* close_range SLOT: closes the range that consists of this one descriptor */
 RUN(close_range)
 {
     unsigned fd = (unsigned)fd_in(s, a[0]);
@@ -244,7 +247,7 @@ RUN_PARTS(pwritev2, 5, pwritev2(fd_in(s, a[0]), parts, n, a[3].number, (int)a[4]
 RUN_PARTS(preadv64v2, 5, preadv64v2(fd_in(s, a[0]), parts, n, a[3].number, (int)a[4].number))
 RUN_PARTS(pwritev64v2, 5, pwritev64v2(fd_in(s, a[0]), parts, n, a[3].number, (int)a[4].number))
 
-/* lseek SLOT OFFSET WHENCE */
+/* lseek SLOT OFFSET WHENCE: sets the position of the descriptor in SLOT */
 RUN_CALL(lseek, lseek(fd_in(s, a[0]), a[1].number, (int)a[2].number))
 RUN_CALL(lseek64, lseek64(fd_in(s, a[0]), a[1].number, (int)a[2].number))
 
@@ -266,7 +269,7 @@ RUN_STAT(fstat64, struct stat64, fstat64(fd_in(s, a[0]), &found), st_mode)
 RUN_STAT(fstatat, struct stat, fstatat(fd_in(s, a[0]), a[1].text, &found, (int)a[2].number), st_mode)
 RUN_STAT(statx, struct statx, statx(fd_in(s, a[0]), a[1].text, (int)a[2].number, STATX_BASIC_STATS, &found),
          stx_mode)
-/* statx_fd SLOT: of the descriptor itself */
+/* statx_fd SLOT: asks about the descriptor itself, with an empty path */
 RUN_STAT(statx_fd, struct statx, statx(fd_in(s, a[0]), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &found),
          stx_mode)
 
@@ -334,7 +337,8 @@ RUN(sendfile)
     note_source(e, from, quiet_position(from));
     TIMED(e, sendfile(fd_in(s, a[0]), from, a[2].number < 0 ? NULL : &offset, (size_t)a[3].number));
 }
-/* copy_file_range TO-SLOT FROM-SLOT TO-OFFSET|-1 FROM-OFFSET|-1 BYTES */
+/* copy_file_range TO-SLOT FROM-SLOT TO-OFFSET|-1 FROM-OFFSET|-1 BYTES: copies between two files; -1: at the
+ * descriptor's position */
 RUN(copy_file_range)
 {
     int from = fd_in(s, a[1]);

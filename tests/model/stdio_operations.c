@@ -50,7 +50,7 @@ RUN(fopen64)
     TIMED(e, (f = fopen64(a[1].text, a[2].text)) != NULL);
     put_stream(s, a[0], e, f);
 }
-/* tmpfile STREAM */
+/* tmpfile STREAM: opens a temporary file into STREAM; skipped if STREAM is open already */
 RUN(tmpfile)
 {
     FILE *f;
@@ -93,7 +93,7 @@ RUN(fdopen)
     if (f)
         s->fds[a[1].number] = -1;
 }
-/* freopen STREAM PATH MODE */
+/* freopen STREAM PATH MODE: opens PATH in place of the file of STREAM */
 RUN(freopen)
 {
     FILE *f;
@@ -132,8 +132,8 @@ RUN(exit)
     (void)a;
     (void)e;
 }
-/* fflush_all: of all streams; flushed STREAM: one that held bytes before (extra[2]), and its position behind
- * it */
+/* fflush_all flushes all streams. flushed STREAM, after it: the bytes that this stream held before (extra[2])
+ * and its position now. */
 RUN(fflush_all)
 {
     (void)a;
@@ -166,10 +166,10 @@ RUN(ungetc)
     TIMED(e, fgetc(f));
 }
 RUN_CALL(clearerr, (clearerr(f), 0))
-/* setvbuf STREAM BYTES: 0 is unbuffered */
+/* setvbuf STREAM BYTES: gives STREAM a buffer of BYTES; 0 is unbuffered */
 RUN_CALL(setvbuf, setvbuf(f, NULL, a[1].number ? _IOFBF : _IONBF, (size_t)a[1].number))
 
-/* fsetpos STREAM OFFSET */
+/* fsetpos STREAM OFFSET: sets the position of STREAM to OFFSET */
 RUN(fsetpos)
 {
     FILE *f = s->streams[a[0].number];

@@ -64,7 +64,8 @@ RUN_GET(fgetwc)
 RUN_GET(fgetwc_unlocked)
 RUN_GET(getwc)
 
-/* NAME STREAM ROOM: the same for a line, and for a word (fwscanf) */
+/* NAME STREAM ROOM: reads a line or, for fwscanf, a word; the result is the number of letters, -1 for none.
+ */
 #define RUN_LINE(name)                                                                                       \
     RUN(name)                                                                                                \
     {                                                                                                        \
