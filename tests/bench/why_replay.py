@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from iolens.metrics.why.program import Program, program_of
+from iolens.metrics.why.calls.program import Program, program_of
 from iolens.metrics.why.replay import Graph, Lists, Pairs, replayed_run_time
 from why_scale import events
 

@@ -10,15 +10,15 @@ from iolens.advise.table import RULES
 from iolens.fleet.rows import Met, rows_of
 from iolens.log import Job
 from iolens.metrics.files.overview import all_files
-from iolens.metrics.files.striping import file_stripes, striped_files
+from iolens.metrics.files.stripes.striping import file_stripes, striped_files
 from iolens.metrics.job.ranks import io_span_seconds
 from iolens.metrics.job.share import io_mean_seconds
 from iolens.metrics.subjects.subject import Trial
 from iolens.metrics.subjects.values import RUN, values_of
 from iolens.metrics.why.answers import storage_bound
 from iolens.missing import is_nan
-from iolens.pages.job.advice import all_findings, first_action, spoken
-from iolens.pages.job.advice_lists import advice_text, judgement_object
+from iolens.pages.job.judgement.lists import advice_text, judgement_object
+from iolens.pages.job.judgement.paragraphs import all_findings, first_action, spoken
 
 QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
 NO_FAULT = "no rule found a fault"

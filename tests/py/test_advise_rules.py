@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import Finding, findings, judge, remedies, rules, verdict
+from iolens.advise import Finding, findings, judge, rules, verdict
 from iolens.advise.limits import DEFAULTS, changed, from_file
 from iolens.advise.rules.computing import uneven_computing
 from iolens.advise.rules.ranks import turns
 from iolens.advise.rules.targets import narrow_stripes
+from iolens.advise.shared import remedies
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
@@ -26,7 +27,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.writers import moved_by_rank
 from iolens.metrics.job.share import io_seconds, slowest_seconds
 from iolens.metrics.processor.sampled import parts
-from iolens.pages.job.advice_rules import rules_text
+from iolens.pages.job.judgement.rules import rules_text
 from job_example import MIB, frame, job_of
 from processor_example import use
 

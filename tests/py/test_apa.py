@@ -11,7 +11,7 @@ import profiler_harness as harness
 import pytest
 from iolens.cli.read.apa import apa_lines, functions
 from iolens.errors import UsageError
-from iolens.lab.run.apa import Apa, find_functions, read_apa, settings_of
+from iolens.lab.run.settings.apa import Apa, find_functions, read_apa, settings_of
 from iolens.log import read_log
 from iolens.metrics.processor.mpi import nodes
 from iolens.metrics.processor.sampled import own_functions

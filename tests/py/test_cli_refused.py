@@ -13,7 +13,7 @@ from iolens import __version__
 from iolens.cli.main import main, parse_arguments
 from iolens.cli.record.run import LARGEST_EVENTS, LARGEST_HZ, LEAST_HZ, MOST_CALLERS
 from iolens.errors import UsageError
-from iolens.lab.run.judged import refuse_unknown
+from iolens.lab.run.settings.judged import refuse_unknown
 
 
 def iolens(*words: str, output: str = "/dev/null", **surroundings: str) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from iolens.lab.predict.predict import PredictedTimes
 from iolens.lab.predict.what_if import WhatIf, prediction_json
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
-from iolens.metrics.files.bound import bandwidth_bound
+from iolens.metrics.files.stripes.bound import bandwidth_bound
 from iolens.pages.comparison import words
 from iolens.pages.comparison.driver import driver_marks, driver_notes
 from iolens.pages.comparison.remedy import remedy

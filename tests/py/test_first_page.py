@@ -22,8 +22,8 @@ from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
 from iolens.pages.exhibits.overview import gauge_text as said_of
 from iolens.pages.exhibits.timeline import mapped_layers
-from iolens.pages.job import advice as job_advice
 from iolens.pages.job.document import PAGES, meeting_ranks, write_job
+from iolens.pages.job.judgement import paragraphs as job_advice
 from iolens.pages.job.words import fact_columns, main_file_system, verdicts
 from iolens.pages.layout import laid_out
 from iolens.pages.pdf.flow import GAP, side_by_side

@@ -27,8 +27,8 @@ from iolens.pages.blocks import Text
 from iolens.pages.exhibits.overview import GAUGES
 from iolens.pages.exhibits.subjects.tables import FINDINGS
 from iolens.pages.exhibits.sweep.comparison import POINTS
-from iolens.pages.job import advice as job_advice
-from iolens.pages.job.advice_lists import advice_text
+from iolens.pages.job.judgement import paragraphs as job_advice
+from iolens.pages.job.judgement.lists import advice_text
 from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import verdicts
 from iolens.pages.subjects import words as subject_words

@@ -20,7 +20,7 @@ from iolens.pages.exhibits.timeline import SHARED_SPANS
 from iolens.pages.html.page import document
 from iolens.pages.html.parts import cells
 from iolens.pages.job.document import write_job
-from iolens.pages.job.evidence import EVIDENCE
+from iolens.pages.job.judgement.evidence import EVIDENCE
 from matplotlib.figure import Figure
 from test_pages_document import chart
 

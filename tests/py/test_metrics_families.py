@@ -21,7 +21,7 @@ from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.hdf5 import hdf5_settings
 from iolens.metrics.subjects.files_aligned import aligned_families
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
-from iolens.pages.exhibits.files import FILE_LOCKS
+from iolens.pages.exhibits.storage.files import FILE_LOCKS
 from job_example import frame, job, job_of
 
 PLOTS = [

@@ -21,8 +21,8 @@ from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.processor.io import rank_io
 from iolens.metrics.times import timespans
 from iolens.pages import words
-from iolens.pages.exhibits.mpiio import no_hints
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
+from iolens.pages.exhibits.storage.mpiio import no_hints
 from iolens.pages.job import words as job_words
 from iolens.pages.text.cells import NUMBER
 from job_example import MIB, frame, job, small_job

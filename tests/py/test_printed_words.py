@@ -15,9 +15,9 @@ from iolens.metrics.audit.setup import load
 from iolens.metrics.comparison.settings import part_text, seconds_text, three_digits, two_digits, volume_text
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
-from iolens.pages.job import advice_lists as advice
-from iolens.pages.job.advice import spoken
 from iolens.pages.job.document import PAGES
+from iolens.pages.job.judgement import lists as advice
+from iolens.pages.job.judgement.paragraphs import spoken
 from iolens.pages.layout import laid_out
 
 TESTS = Path(__file__).parents[1]

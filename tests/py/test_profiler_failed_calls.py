@@ -20,7 +20,7 @@ from iolens.metrics.job.interfaces.failed import failed_calls
 from iolens.metrics.job.start_up import BEFORE, ENTRIES, FIRST, searched_in_vain, start_up
 from iolens.metrics.job.start_up import MISSING as MISSING_ENTRIES
 from iolens.pages.exhibits.about import START_UP
-from iolens.pages.exhibits.files import FAILED_CALLS
+from iolens.pages.exhibits.storage.files import FAILED_CALLS
 
 SEARCHER = """
 import os, sys

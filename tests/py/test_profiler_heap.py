@@ -14,7 +14,7 @@ from typing import Any
 
 import profiler_harness as harness
 import pytest
-from iolens.lab.run.groups import libraries
+from iolens.lab.run.settings.groups import libraries
 from iolens.log import Job, read_log
 from iolens.metrics.processor.traced.heap import heap, heap_callers
 from patience import PATIENCE

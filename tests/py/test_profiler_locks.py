@@ -9,7 +9,7 @@ import profiler_harness as harness
 import pytest
 from iolens.advise import findings
 from iolens.log import read_log
-from iolens.pages.exhibits.files import FILE_LOCKS
+from iolens.pages.exhibits.storage.files import FILE_LOCKS
 
 NUMBERS = ("locks", "exclusive", "refused", "waits")
 

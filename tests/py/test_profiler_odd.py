@@ -8,7 +8,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
-from iolens.lab.run.groups import libraries
+from iolens.lab.run.settings.groups import libraries
 from iolens.log.reader import read_log
 
 HOW = (

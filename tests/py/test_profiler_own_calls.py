@@ -12,7 +12,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
-from iolens.lab.run.groups import GROUPS, libraries
+from iolens.lab.run.settings.groups import GROUPS, libraries
 
 TRACED = [group.name for group in GROUPS if not group.part]
 PAIRS = list(itertools.combinations(TRACED, 2))

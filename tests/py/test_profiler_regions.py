@@ -12,7 +12,7 @@ from typing import Any
 
 import profiler_harness as harness
 import pytest
-from iolens.lab.run.groups import libraries
+from iolens.lab.run.settings.groups import libraries
 from iolens.log import Job, read_log
 
 INCLUDE = harness.ROOT / "profiler/include"

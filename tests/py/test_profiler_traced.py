@@ -12,7 +12,7 @@ from typing import Any
 
 import profiler_harness as harness
 import pytest
-from iolens.lab.run.groups import GROUPS, libraries
+from iolens.lab.run.settings.groups import GROUPS, libraries
 from iolens.log import read_log
 from iolens.metrics.processor.regions import region_paths
 from iolens.metrics.processor.traced.calls import tracing_cost

@@ -13,7 +13,7 @@ from typing import Any
 import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
-from iolens.lab.run.groups import libraries
+from iolens.lab.run.settings.groups import libraries
 from iolens.log import Job, read_log
 from iolens.metrics.processor.traced.calls import traced_calls
 from iolens.metrics.processor.traced.counters import traced_counters

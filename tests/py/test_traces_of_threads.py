@@ -10,7 +10,8 @@ import pytest
 from iolens.cli.main import main
 from iolens.log import read_log
 from iolens.log.format import container, dxt
-from iolens.metrics.files import ost, passes
+from iolens.metrics.files import passes
+from iolens.metrics.files.stripes import ost
 from iolens.metrics.times import traces
 from iolens.metrics.times.traces import threads
 

@@ -11,12 +11,12 @@ import pytest
 from iolens.exports.chrome import chrome
 from iolens.log import Job
 from iolens.metrics.why.answers import Why, path_pieces, wait_states, why_of
+from iolens.metrics.why.calls.program import program_of
+from iolens.metrics.why.calls.whole import whole_part
 from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
-from iolens.metrics.why.program import program_of
 from iolens.metrics.why.waits import PATTERNS
 from iolens.metrics.why.what_if import STORAGE, WhatIfQuestion, what_if
-from iolens.metrics.why.whole import whole_part
 from iolens.pages.exhibits.why import storage_note
 from job_example import job_of
 from why_programs import RankLine, events_of

@@ -16,10 +16,10 @@ from iolens.errors import IolensError
 from iolens.lab.installation import find_library
 from iolens.metrics.why import replay
 from iolens.metrics.why.answers import Why, why_of
+from iolens.metrics.why.calls.joins import joins_of
+from iolens.metrics.why.calls.program import program_of
 from iolens.metrics.why.causes import causes_of
-from iolens.metrics.why.joins import joins_of
 from iolens.metrics.why.path import critical_path
-from iolens.metrics.why.program import program_of
 from iolens.metrics.why.what_if import STORAGE, Answer, WhatIfQuestion, what_if
 from why_programs import RankLine, events_of
 from why_random import events_of_run, random_program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from iolens.metrics.why.answers import Why, why_of
+from iolens.metrics.why.calls.program import program_of
 from iolens.metrics.why.causes import causes_of
-from iolens.metrics.why.program import program_of
 from iolens.metrics.why.waits import PATTERNS
 from iolens.metrics.why.what_if import STORAGE, what_if
 from why_programs import RankLine, events_of

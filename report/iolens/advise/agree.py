@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from iolens.advise import say
-from iolens.advise.remedies import fitting, hints_text, stripes_text
 from iolens.advise.rule import ProposedStripes, Rule, Seen
+from iolens.advise.shared.remedies import fitting, hints_text, stripes_text
 
 _HINTS_PLACE, _LAYOUT_PLACE = "{hints}", "{layout}"
 

@@ -14,7 +14,7 @@ from iolens.advise.standing import UNKNOWN, WHOLE_SECONDS, is_close, log_standin
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.overview import used_types
-from iolens.metrics.files.striping import named_targets
+from iolens.metrics.files.stripes.striping import named_targets
 from iolens.metrics.job.ranks import io_span_seconds, part_at_most
 from iolens.metrics.why.answers import files_bound, storage_bound
 

@@ -14,7 +14,7 @@ from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.points import measured, point_row
 from iolens.metrics.comparison.results import groups_of
 from iolens.metrics.comparison.settings import describe
-from iolens.metrics.files.bound import of_runs
+from iolens.metrics.files.stripes.bound import of_runs
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
 
 YES, NO, SAME, OPEN = "yes", "no", "same", "open"

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the advice on each log; 0 if done, whatever was found."""
     if args.rules:
-        from iolens.pages.job.advice_rules import rules_text
+        from iolens.pages.job.judgement.rules import rules_text
 
         print(rules_text())
         return 0
@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
     from iolens.advise import diagnosed
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log
-    from iolens.pages.job.advice_lists import advice_json, styled_lines, wrapped, write_hints
-    from iolens.pages.job.checkpoints import checkpoint_sentence
+    from iolens.pages.job.judgement.checkpoints import checkpoint_sentence
+    from iolens.pages.job.judgement.lists import advice_json, styled_lines, wrapped, write_hints
     from iolens.pages.job.terminal import screen
 
     if args.mtbf is not None and not 0 < args.mtbf < float("inf"):

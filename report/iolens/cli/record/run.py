@@ -59,7 +59,7 @@ _VARIABLES = {
 
 def _groups_of_functions(text: str) -> str:
     """Converts a list of groups to the profiler's form."""
-    from iolens.lab.run.groups import known_groups
+    from iolens.lab.run.settings.groups import known_groups
 
     try:
         return ",".join(known_groups(text.split(",")))
@@ -241,7 +241,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the command; the exit code is the program's."""
     if args.list_groups:
-        from iolens.lab.run.groups import group_listing
+        from iolens.lab.run.settings.groups import group_listing
 
         print(group_listing())
         return 0
@@ -339,7 +339,7 @@ def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
         raise UsageError(f"{name} has no effect without {needed}; add it")
     if not settings:
         return
-    from iolens.lab.run.judged import refuse_unknown
+    from iolens.lab.run.settings.judged import refuse_unknown
 
     options = {**_VARIABLES, "IOLENS_SAMPLE_TIMER": "timer", "IOLENS_WHY": "why"}
     named = {variable: f"--{option.replace('_', '-')}" for variable, option in options.items()}
@@ -376,7 +376,7 @@ def _refuse_beside_container(args: argparse.Namespace) -> None:
 
 def _analysis(file: Path, program: str) -> dict[str, str]:
     """Returns the requests in a file of `iolens apa`; prints which functions of the program cannot be traced."""
-    from iolens.lab.run import apa
+    from iolens.lab.run.settings import apa
 
     asked = apa.read_apa(file)
     found = apa.find_functions(asked.functions, program)

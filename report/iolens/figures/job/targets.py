@@ -16,7 +16,7 @@ _COLOUR = "#56b4e9"
 
 @styled
 def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Draws the table of metrics.files.striping.targets; a target without a file leaves a gap."""
+    """Draws the table of metrics.files.stripes.striping.targets; a target without a file leaves a gap."""
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
     axes.bar([int(ost) for ost in targets["ost"]], targets["files"], 0.8, color=_COLOUR)
     axes.set_xlabel("object storage target (index)")
@@ -28,7 +28,9 @@ def target_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 
 @styled
 def byte_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
-    """Draws the bytes read on top of the bytes written; `targets` is the table of metrics.files.ost.target_bytes."""
+    """Draws the bytes read on top of the bytes written; `targets` is the table of
+    metrics.files.stripes.ost.target_bytes.
+    """
     figure, axes = canvas(width, 1.6, left=0.5, top=0.2)
     places = [int(ost) for ost in targets["ost"]]
     unit = unit_of(targets["bytes"].max())
@@ -46,7 +48,7 @@ def byte_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 @styled
 def speed_bars(targets: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
     """Draws the bytes per second of a process on each target; `targets` is the table of
-    metrics.files.ost.target_bytes.
+    metrics.files.stripes.ost.target_bytes.
     """
     figure, axes = canvas(width, 1.5, left=0.5, top=0.08)
     unit = unit_of(targets["bytes_per_second"].max())

@@ -14,7 +14,7 @@ from iolens.lab.predict.model import StorageModel
 from iolens.lab.predict.predict import PredictedTimes, Prediction
 from iolens.lab.predict.recorded import Recorded, largest_file
 from iolens.lab.predict.settings import ChangedSettings
-from iolens.metrics.files.striping import reached_stripes
+from iolens.metrics.files.stripes.striping import reached_stripes
 
 _TIMES = tuple(each.name for each in fields(PredictedTimes))
 """Keys of a point that are not settings."""

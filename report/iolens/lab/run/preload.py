@@ -87,7 +87,7 @@ def _libraries_of_groups(asked: str | None) -> list[Path]:
     """Returns the libraries to preload for a list of traced groups; none without a list."""
     if asked is None:
         return []
-    from iolens.lab.run import groups
+    from iolens.lab.run.settings import groups
 
     return groups.libraries(asked.split(","))
 

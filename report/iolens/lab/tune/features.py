@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.matrix import Point
-from iolens.metrics.files.striping import reached_stripes
+from iolens.metrics.files.stripes.striping import reached_stripes
 
 _USUAL_BUFFER = 16 * 2**20
 """ROMIO's default cb_buffer_size in bytes."""

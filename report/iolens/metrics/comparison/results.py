@@ -20,7 +20,7 @@ from iolens.metrics.comparison.measure import BANDWIDTH, Measure
 from iolens.metrics.comparison.points import measured, point_row
 from iolens.metrics.comparison.settings import COSTLY, SETTINGS, sorted_levels
 from iolens.metrics.comparison.together import joints, names_with, with_joints
-from iolens.metrics.files.bound import bounds
+from iolens.metrics.files.stripes.bound import bounds
 from iolens.metrics.statistics.intervals import Ratio, family
 from iolens.metrics.statistics.paired import design
 from iolens.metrics.statistics.run_blocks import run_blocks, run_order

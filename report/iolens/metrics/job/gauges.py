@@ -6,8 +6,8 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.ost import moved_by_target, moving_records, stripe_records
-from iolens.metrics.files.striping import named_targets
+from iolens.metrics.files.stripes.ost import moved_by_target, moving_records, stripe_records
+from iolens.metrics.files.stripes.striping import named_targets
 from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups, without_repeats
 from iolens.metrics.job.cost import moved_once

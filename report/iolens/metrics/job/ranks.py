@@ -9,8 +9,8 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.ost import clearly_slow
 from iolens.metrics.files.overview import lowest
+from iolens.metrics.files.stripes.ost import clearly_slow
 from iolens.metrics.files.use import among
 from iolens.metrics.job.about import host_ranks
 from iolens.metrics.job.interfaces.layers import io_time

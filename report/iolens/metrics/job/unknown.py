@@ -5,7 +5,7 @@ from __future__ import annotations
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.comparison.settings import volume_text
-from iolens.metrics.files import ost
+from iolens.metrics.files.stripes import ost
 from iolens.metrics.job.cost import moved_once
 from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.operations import file_bytes

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from iolens.lazy import pd
 from iolens.log.job import EMULATED
-from iolens.metrics.files.bound import MIB, has_limits, of_runs
+from iolens.metrics.files.stripes.bound import MIB, has_limits, of_runs
 from iolens.metrics.subjects.subject import Subject, Subjects
 
 
 def subject_bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
     """Returns the bound in MiB/s by the subjects' letters, without subjects that have none. For emulated storage the
-    bound is that of `metrics.files.bound.of_runs` for the requested stripes and the observed writers (medians over
-    the runs); for other storage it is `device_rate`, in bytes per second, if that is given.
+    bound is that of `metrics.files.stripes.bound.of_runs` for the requested stripes and the observed writers (medians
+    over the runs); for other storage it is `device_rate`, in bytes per second, if that is given.
     """
     found = {}
     for letter, subject in subjects.named:

@@ -12,7 +12,7 @@ from iolens.log import Job
 from iolens.log.job import EMULATED
 from iolens.metrics.comparison.settings import describe, size_text, volume_text
 from iolens.metrics.files.overview import file_systems
-from iolens.metrics.files.striping import layouts
+from iolens.metrics.files.stripes.striping import layouts
 from iolens.metrics.job.interfaces.mpiio import hints
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from iolens.metrics.why.program import CORE, FAULT, LOCK, MPI, Program
+from iolens.metrics.why.calls.program import CORE, FAULT, LOCK, MPI, Program
 from iolens.metrics.why.waits import Waits
 
 _MOST_FILES = 60

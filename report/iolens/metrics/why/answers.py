@@ -16,15 +16,15 @@ from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
 from iolens.metrics.times.clocks import CommonClock, common_clock
 from iolens.metrics.why.activities import Activities, Activity, activities_of
+from iolens.metrics.why.calls.joins import Joins, joins_of
+from iolens.metrics.why.calls.program import CORE, Program, program_of
+from iolens.metrics.why.calls.whole import sound_part, whole_part
 from iolens.metrics.why.causes import Causes, causes_of
-from iolens.metrics.why.joins import Joins, joins_of
 from iolens.metrics.why.path import critical_path
-from iolens.metrics.why.program import CORE, Program, program_of
 from iolens.metrics.why.replay import Graph, graph_of
 from iolens.metrics.why.unknown import Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
 from iolens.metrics.why.what_if import OWN_CORES, STORAGE, Answer, Beside, most_on_files, what_if
-from iolens.metrics.why.whole import sound_part, whole_part
 
 _DUE = {"computing": "computing", "I/O": "io", "lock": "locks", "core": "cores", "fault": "faults", "MPI": "mpi"}
 """Kinds of work that make others wait, and their columns."""

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from iolens.metrics.why.activities import Activities
-from iolens.metrics.why.joins import ALL, Joins
-from iolens.metrics.why.program import Program
+from iolens.metrics.why.calls.joins import ALL, Joins
+from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.waits import PATTERNS, Waits
 
 _CHUNK = 20_000

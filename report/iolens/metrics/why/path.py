@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.why.program import Program
+from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.waits import Waits
 
 

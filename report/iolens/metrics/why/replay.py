@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.metrics.why.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
-from iolens.metrics.why.program import Program
-from iolens.metrics.why.rendezvous import is_rendezvous
+from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
+from iolens.metrics.why.calls.program import Program
+from iolens.metrics.why.calls.rendezvous import is_rendezvous
 from iolens.places import folders_of_libraries
 
 _LAYOUT = 2

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.why.joins import Joins
-from iolens.metrics.why.program import MPI, Program
+from iolens.metrics.why.calls.joins import Joins
+from iolens.metrics.why.calls.program import MPI, Program
 from iolens.metrics.why.replay import Graph
 
 _WAITS_ALONE = re.compile(

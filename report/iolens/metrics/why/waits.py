@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.metrics.why.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
-from iolens.metrics.why.polling import REPEATED
-from iolens.metrics.why.program import Program
-from iolens.metrics.why.rendezvous import calls_of_one, is_rendezvous
+from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
+from iolens.metrics.why.calls.polling import REPEATED
+from iolens.metrics.why.calls.program import Program
+from iolens.metrics.why.calls.rendezvous import calls_of_one, is_rendezvous
 
 PATTERNS = (
     "late sender",

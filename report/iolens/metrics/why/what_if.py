@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from iolens.metrics.why.joins import ALL, Joins
-from iolens.metrics.why.program import CORE, FAULT, FILE, FILES, LOCK, MPI, Program
+from iolens.metrics.why.calls.joins import ALL, Joins
+from iolens.metrics.why.calls.program import CORE, FAULT, FILE, FILES, LOCK, MPI, Program
 from iolens.metrics.why.replay import Graph, replayed_run_time
 from iolens.metrics.why.unknown import Unknown, unknown_of
 

@@ -12,7 +12,7 @@ from iolens.log import Job
 from iolens.metrics.job.unknown import unknown
 from iolens.pages.exhibit import Exhibit
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job.advice_lists import judgement_object
+from iolens.pages.job.judgement.lists import judgement_object
 from iolens.pages.job.words import fact_columns, verdicts
 
 S = TypeVar("S")

@@ -13,7 +13,7 @@ from iolens.lab.sweep.plan.builds import build_commands
 from iolens.lab.sweep.read.results import Results
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import level_text
-from iolens.metrics.files.striping import reached_stripes
+from iolens.metrics.files.stripes.striping import reached_stripes
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import DRIVERS
 from iolens.pages.comparison.links import machines_sentence

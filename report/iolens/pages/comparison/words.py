@@ -10,7 +10,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.effects import Interaction
 from iolens.metrics.comparison.results import HARDLY, Comparison
 from iolens.metrics.comparison.settings import COSTLY, describe_one, level_text, name_text, three_digits
-from iolens.metrics.files.bound import has_limits, stripes_of_a_link
+from iolens.metrics.files.stripes.bound import has_limits, stripes_of_a_link
 from iolens.pages.comparison.cautions import left_out
 from iolens.pages.comparison.driver import driver_names
 from iolens.pages.comparison.numbers import difference, interval, name_list, ratio_text, value_with_unit

@@ -13,8 +13,8 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-from iolens.pages.exhibits.families import FAMILY_NOTE, FAMILY_SIZE
 from iolens.pages.exhibits.processor import drilled
+from iolens.pages.exhibits.storage.families import FAMILY_NOTE, FAMILY_SIZE
 
 _MOST_GROUPS, _MOST_FILES, _MOST_ROWS = 60, 25, 20
 _DEEPEST = 12

@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING
 
 from iolens.log import Job
 from iolens.metrics.job.gauges import is_without_io
-from iolens.pages.exhibits import (
-    about,
-    cost,
-    files,
-    gpu,
-    mpiio,
-    network,
-    operations,
-    overview,
-    ranks,
-    ranks_io,
-    striping,
-    timeline,
-)
+from iolens.pages.exhibits import about, cost, operations, overview, ranks, ranks_io, timeline
 from iolens.pages.exhibits.processor.every import PROCESSOR_EXHIBITS
+from iolens.pages.exhibits.storage import files, gpu, mpiio, network, striping
 from iolens.pages.exhibits.why import WHY_EXHIBITS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from iolens.advise import diagnosis
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job.advice_lists import judgement_object
+from iolens.pages.job.judgement.lists import judgement_object
 from iolens.pages.job.words import fact_columns
 
 

@@ -10,7 +10,10 @@ from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS, START_UP
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
-from iolens.pages.exhibits.files import (
+from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
+from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
+from iolens.pages.exhibits.ranks import FEW_RANKS, PROCESSES, RANK_BALANCE
+from iolens.pages.exhibits.storage.files import (
     COSTLY_FILES,
     FAILED_CALLS,
     FILE_COUNTS,
@@ -21,8 +24,8 @@ from iolens.pages.exhibits.files import (
     RINGS,
     SHARED_FILES,
 )
-from iolens.pages.exhibits.gpu import GPU_STORAGE
-from iolens.pages.exhibits.mpiio import (
+from iolens.pages.exhibits.storage.gpu import GPU_STORAGE
+from iolens.pages.exhibits.storage.mpiio import (
     AGGREGATORS,
     COLLECTIVES,
     HDF5_SETTINGS,
@@ -30,11 +33,8 @@ from iolens.pages.exhibits.mpiio import (
     NOT_COLLECTIVE,
     OTHER_MPIIO_CALLS,
 )
-from iolens.pages.exhibits.network import CONNECTIONS, HTTP_REQUESTS
-from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
-from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
-from iolens.pages.exhibits.ranks import FEW_RANKS, PROCESSES, RANK_BALANCE
-from iolens.pages.exhibits.striping import (
+from iolens.pages.exhibits.storage.network import CONNECTIONS, HTTP_REQUESTS
+from iolens.pages.exhibits.storage.striping import (
     LAYOUTS,
     LUSTRE_CLIENT,
     STRIPE_RANKS,
@@ -43,7 +43,7 @@ from iolens.pages.exhibits.striping import (
 )
 from iolens.pages.exhibits.timeline import PERIODS, PLACES, RANK_SPANS, SHARED_SPANS, activity_maps
 from iolens.pages.exhibits.why import CRITICAL_PATH, WAIT_STATES, WAITS_BY_CAUSE, WHAT_IF
-from iolens.pages.job.advice import all_findings, first_action, judgement
+from iolens.pages.job.judgement.paragraphs import all_findings, first_action, judgement
 from iolens.pages.job.processor import PROCESSOR_PAGES, TIME_PAGE
 from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import fact_columns, job_subtitle, labels, title, verdicts

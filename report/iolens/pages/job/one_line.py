@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iolens.advise.diagnosis import diagnosis
 from iolens.log import Job
-from iolens.pages.job.advice import confident_verdict
+from iolens.pages.job.judgement.paragraphs import confident_verdict
 from iolens.pages.job.words import verdicts
 
 MOST_CHARACTERS = 240

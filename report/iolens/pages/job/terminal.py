@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from iolens.advise import diagnosis
 from iolens.log import Job
 from iolens.pages.blocks import Table
-from iolens.pages.job.advice import spoken
+from iolens.pages.job.judgement.paragraphs import spoken
 from iolens.pages.job.words import fact_columns, labels, title, verdicts
 from iolens.pages.text.lines import pair, paragraph, table_text
 

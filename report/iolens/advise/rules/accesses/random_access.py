@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules.datasets import hdf5_chunks, hdf5_fill_values
-from iolens.advise.unaligned import of_kind
+from iolens.advise.shared.unaligned import of_kind
 from iolens.log import Job
 from iolens.metrics.files.use import without_mpiio
 from iolens.metrics.job.share import slowest_seconds

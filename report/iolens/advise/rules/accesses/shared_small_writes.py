@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from iolens.advise.limits import Limits
-from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.sizes import small
+from iolens.advise.shared.remedies import COLLECTIVE
+from iolens.advise.shared.sizes import small
 from iolens.log import Job
 from iolens.metrics.files.writers import writer_counts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.sizes import small
+from iolens.advise.shared.sizes import small
 from iolens.log import Job
 from iolens.metrics.files.libraries import of_libraries
 

@@ -10,7 +10,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules.targets.unaligned_own import unaligned_own_files
 from iolens.advise.rules.targets.unaligned_shared import unaligned_shared_files
-from iolens.advise.unaligned import seen
+from iolens.advise.shared.unaligned import seen
 from iolens.log import Job
 
 REMEDY = """\

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.capacity import useful_aggregators
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.capacity import useful_aggregators
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file, joined_files, most_first, under_mpiio

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.capacity import useful_aggregators
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.capacity import useful_aggregators
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.striping import file_stripes
+from iolens.metrics.files.stripes.striping import file_stripes
 from iolens.metrics.files.use import most_first, under_mpiio
 from iolens.metrics.files.writers import writer_counts
 from iolens.metrics.job.share import slowest_seconds

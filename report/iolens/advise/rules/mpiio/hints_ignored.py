@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.capacity import useful_aggregators
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.capacity import useful_aggregators
 from iolens.log import Job
 from iolens.metrics.files.use import under_mpiio
 from iolens.metrics.files.writers import posix_users

@@ -6,8 +6,8 @@ import numpy as np
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
-from iolens.advise.remedies import COLLECTIVE
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.remedies import COLLECTIVE
 from iolens.log import Job
 from iolens.metrics.files.use import by_file, small_calls
 from iolens.metrics.job.share import slowest_seconds

@@ -6,8 +6,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.ost import apart
-from iolens.metrics.files.striping import block_size
+from iolens.metrics.files.stripes.ost import apart
+from iolens.metrics.files.stripes.striping import block_size
 from iolens.metrics.files.use import among, most_first, under_mpiio
 from iolens.metrics.files.writers import writer_counts
 from iolens.metrics.job.about import one_client

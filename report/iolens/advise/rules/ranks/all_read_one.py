@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
-from iolens.advise.remedies import BROADCAST
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.remedies import BROADCAST
 from iolens.log import Job
 from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import by_file, most_first

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from iolens.advise.limits import Limits
-from iolens.advise.one_rank import READING, one_rank
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.one_rank import READING, one_rank
 from iolens.log import Job
 
 REMEDY = """\

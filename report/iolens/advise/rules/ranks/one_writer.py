@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from iolens.advise.capacity import wider_layout
 from iolens.advise.limits import Limits
-from iolens.advise.one_rank import WRITING, one_rank
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.capacity import wider_layout
+from iolens.advise.shared.one_rank import WRITING, one_rank
 from iolens.log import Job
 
 REMEDY = """\

@@ -6,8 +6,8 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.ost import moved_by_target
-from iolens.metrics.files.striping import named_targets
+from iolens.metrics.files.stripes.ost import moved_by_target
+from iolens.metrics.files.stripes.striping import named_targets
 from iolens.metrics.files.use import by_file, joined_files
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.job.gauges import movers

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.advise import say
-from iolens.advise.capacity import filled_stripes, fitting_unit
 from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes, Rule, Seen
+from iolens.advise.shared.capacity import filled_stripes, fitting_unit
 from iolens.log import Job
-from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.stripes.striping import striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.share import slowest_seconds

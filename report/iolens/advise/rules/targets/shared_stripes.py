@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.ost import stripe_writers
+from iolens.metrics.files.stripes.ost import stripe_writers
 from iolens.metrics.files.use import by_file, joined_files, most_first
 from iolens.metrics.job.about import one_client
 from iolens.metrics.job.share import slowest_seconds

@@ -9,7 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.striping import reached_stripes, striped_files
+from iolens.metrics.files.stripes.striping import reached_stripes, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.files.writers import writer_counts
 from iolens.metrics.job.share import slowest_seconds

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.unaligned import Unaligned, of_kind, seen
+from iolens.advise.shared.unaligned import Unaligned, of_kind, seen
 from iolens.log import Job
-from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.stripes.striping import striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.job.share import slowest_seconds
 

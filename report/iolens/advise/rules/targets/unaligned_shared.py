@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
-from iolens.advise.unaligned import Unaligned, of_kind, seen
+from iolens.advise.shared.unaligned import Unaligned, of_kind, seen
 from iolens.log import Job
-from iolens.metrics.files.ost import apart
-from iolens.metrics.files.striping import block_size
+from iolens.metrics.files.stripes.ost import apart
+from iolens.metrics.files.stripes.striping import block_size
 from iolens.metrics.files.use import among, by_file, most_first
 from iolens.metrics.files.writers import writer_counts
 from iolens.metrics.job.about import one_client

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from iolens.advise import say
-from iolens.advise.capacity import filled_stripes
 from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.targets import narrow_stripes
+from iolens.advise.shared.capacity import filled_stripes
 from iolens.log import Job
-from iolens.metrics.files.ost import moved_by_target
-from iolens.metrics.files.striping import reached_stripes, striped_files
+from iolens.metrics.files.stripes.ost import moved_by_target
+from iolens.metrics.files.stripes.striping import reached_stripes, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.job.share import slowest_seconds
 

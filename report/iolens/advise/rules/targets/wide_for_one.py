@@ -6,7 +6,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.striping import striped_files
+from iolens.metrics.files.stripes.striping import striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.job.share import slowest_seconds
 

@@ -22,7 +22,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.families import FAMILY_SIZE
+from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 from iolens.pages.subjects.words import change, ratio_words, run_count, value_text
 
 _MOST_FILES = 15

@@ -9,7 +9,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import Comparison
 from iolens.metrics.comparison.settings import level_text, name_text, size_text, three_digits
-from iolens.metrics.files.bound import has_limits
+from iolens.metrics.files.stripes.bound import has_limits
 from iolens.metrics.statistics.intervals import CONFIDENCE, claim
 from iolens.metrics.statistics.paired import method
 from iolens.missing import is_nan

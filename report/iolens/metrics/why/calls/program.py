@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.why.polling import without_polling
+from iolens.metrics.why.calls.polling import without_polling
 
 MPI, FILE, FILES, LOCK, CORE, FAULT = range(6)
 """Kinds of calls: of MPI, of the file system, the sum of several short file system calls, and for the lock of a file.

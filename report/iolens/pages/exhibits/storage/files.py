@@ -13,7 +13,7 @@ from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-from iolens.pages.exhibits.families import FAMILY_NOTE, FAMILY_SIZE
+from iolens.pages.exhibits.storage.families import FAMILY_NOTE, FAMILY_SIZE
 
 
 @once_per_job

@@ -8,7 +8,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.striping import file_stripes, reached_stripes, striped_files
+from iolens.metrics.files.stripes.striping import file_stripes, reached_stripes, striped_files
 from iolens.metrics.files.use import by_file, id_rows, most_first
 from iolens.metrics.job.about import host_ranks
 

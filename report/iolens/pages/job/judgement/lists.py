@@ -13,7 +13,7 @@ from iolens.advise import Diagnosis, Finding, say
 from iolens.errors import IolensError
 from iolens.log import Job
 from iolens.missing import is_nan
-from iolens.pages.job.advice import confident_verdict, no_action_sentence
+from iolens.pages.job.judgement.paragraphs import confident_verdict, no_action_sentence
 
 _WIDTH = 80
 _BOLD = "1"

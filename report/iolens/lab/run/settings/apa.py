@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import UsageError
-from iolens.lab.run.groups import known_groups
 from iolens.lab.run.mpi_launch.mpi import libraries_of
+from iolens.lab.run.settings.groups import known_groups
 
 _COUNTERS = ("PAT_RT_HWPC", "IOLENS_HWPC")
 _HOOK = "__cyg_profile_func_enter"

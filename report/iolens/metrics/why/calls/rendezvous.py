@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from iolens.metrics.why.joins import Joins
-from iolens.metrics.why.program import Program
+from iolens.metrics.why.calls.joins import Joins
+from iolens.metrics.why.calls.program import Program
 
 _CERTAINLY_BLOCKED = 100e-6
 """Minimum delay in seconds for a send to count as waiting for its receive."""

@@ -6,7 +6,7 @@ from iolens.log import Job
 from iolens.metrics.job.interfaces import extra, hdf5, mpiio
 from iolens.pages import words
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-from iolens.pages.exhibits.families import FAMILY_SIZE
+from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
 
 def no_hints(job: Job) -> str:

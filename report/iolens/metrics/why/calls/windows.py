@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.why.matching import matched
-from iolens.metrics.why.polling import REPEATED
-from iolens.metrics.why.program import Program
+from iolens.metrics.why.calls.matching import matched
+from iolens.metrics.why.calls.polling import REPEATED
+from iolens.metrics.why.calls.program import Program
 
 LATE_POST, EARLY_WAIT, LOCKED = range(3)
 """The reason why a call waits: the target has not exposed its memory, an origin has not completed its access, or

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.metrics.why.matching import matched, numbered_in_runs, row_keys
-from iolens.metrics.why.program import Program
-from iolens.metrics.why.windows import WindowWaits, window_waits
+from iolens.metrics.why.calls.matching import matched, numbered_in_runs, row_keys
+from iolens.metrics.why.calls.program import Program
+from iolens.metrics.why.calls.windows import WindowWaits, window_waits
 
 _POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
 _SENDS = ("send", "isend")

@@ -9,7 +9,7 @@ import numpy as np
 from iolens.advise.limits import DEFAULTS
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.metrics.files import ost, striping
+from iolens.metrics.files.stripes import ost, striping
 from iolens.metrics.job import ranks
 from iolens.metrics.job.interfaces import lustre_client, mpiio
 from iolens.pages import words

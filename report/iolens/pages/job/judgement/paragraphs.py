@@ -10,7 +10,7 @@ from iolens.advise import diagnosis, say
 from iolens.advise.judge import TOO_SHORT
 from iolens.log import Job
 from iolens.pages.blocks import Block, Text
-from iolens.pages.job.evidence import EVIDENCE
+from iolens.pages.job.judgement.evidence import EVIDENCE
 
 if TYPE_CHECKING:
     from iolens.advise import Diagnosis, Finding

@@ -1,0 +1,1 @@
+"""Code and texts that several rules share."""

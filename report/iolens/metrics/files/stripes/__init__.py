@@ -1,0 +1,1 @@
+"""Stripes of files, the storage targets below them, and the bandwidth that these allow."""

@@ -1,0 +1,1 @@
+"""Exhibits about files, stripes, MPI-IO, and other ways to storage."""
