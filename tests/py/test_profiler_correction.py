@@ -68,10 +68,10 @@ def test_syncs_take_as_long_in_both_tables(sprinting: str, tmp_path: Path) -> No
 def test_waits_for_locks_take_as_long_as_by_the_programs_clock(sprinting: str, tmp_path: Path) -> None:
     done = harness.run(harness.build_program("posix_locks"), folder=tmp_path, LD_PRELOAD=sprinting)
     job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(job.tables["file_locks"]))
-    waited = {words[1]: float(words[-1]) for line in done.stdout.splitlines() if (words := line.split())[0] == "LOCKS"}
-    for file, seconds, longest in job.tables["file_locks"].rows("file", "seconds", "longest"):
-        own = waited[Path(job.names[file]).name]
-        assert (seconds, longest) == (pytest.approx(own, rel=0.3), pytest.approx(own, rel=0.3))
+    lines = (line.split() for line in done.stdout.splitlines() if line.startswith("LOCKS"))
+    own = {name: (float(spent), float(waited)) for _, name, *_, spent, waited in lines}
+    for file, *found in job.tables["file_locks"].rows("file", "seconds", "longest"):
+        assert found == [pytest.approx(most, rel=0.3) for most in own[Path(job.names[file]).name]]
 
 
 def test_failed_calls_threads_and_the_process_end_within_the_run(sprinting: str, tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ def test_locks_are_counted_and_timed_in_each_way(tmp_path: Path) -> None:
     found = {Path(job.names[row[0]]).name: row[1:] for row in table.rows("file", *NUMBERS, "seconds", "longest")}
     expected = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("LOCKS")]
     assert set(found) == {words[0] for words in expected}
-    for name, *counts, waited in expected:
+    for name, *counts, spent, waited in expected:
         *numbers, seconds, longest = found[name]
         assert numbers == [int(count) for count in counts], name
-        assert longest == pytest.approx(float(waited), abs=0.02)
-        assert longest <= seconds <= float(waited) + 0.02
-        assert float(waited) > 0.2
+        # A busy machine may hold up the program between its own look at the clock and the profiler's.
+        assert 0.297 < longest < 1.01 * float(waited)
+        assert longest <= seconds < 1.01 * float(spent)
     shown = FILE_LOCKS.table(job)
     assert shown is not None
     assert len(shown.rows) == 4
