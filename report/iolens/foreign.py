@@ -23,6 +23,11 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode("ascii")
 
 
+def print_line(text: str) -> None:
+    """Prints one line of text that may have names of others in it."""
+    print(printable_text(text))
+
+
 def decoded(raw: bytes) -> str:
     """Returns bytes as printable text; bytes that are no UTF-8 become U+FFFD."""
     return printable_text(raw.decode("utf-8", "replace"))

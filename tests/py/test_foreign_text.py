@@ -10,10 +10,12 @@ import struct
 import subprocess
 import sys
 import unicodedata
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
 from iolens.foreign import checked, printable_text
@@ -174,6 +176,89 @@ def test_a_message_about_a_name_holds_no_control_character(tmp_path: Path) -> No
     )
     assert done.returncode == 1
     assert "\\x1b" in done.stderr
+    assert not unprintable(done.stderr)
+
+
+HOSTILE = "\x1b]0;\u202e\x9b\x7f\n\u2028"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Makes logs whose names, and whose folder's name, have control characters; the working folder is empty."""
+    folder, place = tmp_path / f"logs{HOSTILE}", tmp_path / "place"
+    folder.mkdir()
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return [str(shutil.copy(source, folder / f"{source.stem}{HOSTILE}x.darshan")) for source in LOGS]
+
+
+def said_by(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Returns what a command printed, which ends with an exit code of its own."""
+    with suppress(SystemExit):
+        assert main(words) in (0, 1, 2)
+    said = capsys.readouterr()
+    return said.out + said.err
+
+
+def leaked(text: str) -> set[str]:
+    """Returns the characters of the hostile names that a text has as they are; a name must not begin a line either."""
+    found = unprintable(text, "\t\f")
+    with suppress(ValueError):
+        found |= unprintable(json.dumps(json.loads(text), ensure_ascii=False))
+    return found | {line for line in text.splitlines() if line.startswith(("x.darshan", "/x.darshan"))}
+
+
+def documents(place: Path) -> list[tuple[Path, str]]:
+    """Returns the text of each document that commands left in a folder."""
+    texts = {".pdf": text_of} if shutil.which("pdftotext") else {}
+    kinds = {*texts, ".html", ".csv", ".json", ".yaml", ".md", ".c", ""}
+    found = [path for path in sorted(place.rglob("*")) if path.is_file() and path.suffix in kinds]
+    return [(path, texts.get(path.suffix, Path.read_text)(path)) for path in found]
+
+
+ON_ONE_LOG = (
+    "show|show --json|show --line|advise|advise --json|apa|report|report --format html|export --format speedscope|"
+    "rank-order -o order|anonymize|mimic -o app|predict --stripes 4|table job|verify-answer /etc/hostname"
+)
+
+
+@pytest.mark.parametrize("words", ON_ONE_LOG.split("|"))
+def test_no_name_of_a_log_brings_a_control_character(
+    words: str, hostile: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *options = words.split()
+    for log in hostile:
+        assert not leaked(said_by([command, log, *options], capsys))
+    for path, text in documents(Path()):
+        assert not leaked(text), path
+
+
+ON_SEVERAL = (
+    "diff LOGS|diff --json LOGS|compare LOGS|compare LOGS -o c.html|check LOGS|show LOGS --none|table none LOGS|"
+    "report FOLDER|report FOLDER -o r.html|report FOLDER --csv csv --json json|ingest FOLDER -o store -j 1|"
+    "recover --list FOLDER|recover FOLDER"
+)
+
+
+@pytest.mark.parametrize("words", ON_SEVERAL.split("|"))
+def test_no_name_of_several_logs_brings_a_control_character(
+    words: str, hostile: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(hostile[0]).parent
+    (folder / f"{HOSTILE}.spool").write_bytes(b"no spool")
+    meant = {"LOGS": hostile[:2], "FOLDER": [str(folder)]}
+    assert not leaked(said_by([part for word in words.split() for part in meant.get(word, [word])], capsys))
+    for path, text in documents(Path()):
+        assert not leaked(text), path
+
+
+def test_no_message_of_the_library_holds_a_control_character(tmp_path: Path) -> None:
+    """Characters that a terminal obeys, and a byte that is no UTF-8."""
+    ranges = [(1, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200E, 0x200F), (0x2028, 0x202E), (0x2066, 0x2069)]
+    obeyed = "".join(chr(letter) for first, last in ranges for letter in range(first, last + 1))
+    value = f"naïve 文件{obeyed}\udc9b"
+    done = harness.run("/bin/true", folder=tmp_path, IOLENS_MEMORY=value)
+    assert "IOLENS_MEMORY=naïve 文件???" in done.stderr
     assert not unprintable(done.stderr)
 
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../system/utf8.h"
 #include "arena.h"
 
 enum { FIRST_SIZE = 64 * 1024 };
@@ -105,20 +106,6 @@ void buffer_free(struct buffer *buffer)
     if (buffer->size != FIRST_SIZE || !keep(buffer->data))
         pages_free(buffer->data, buffer->size);
     *buffer = (struct buffer){0};
-}
-
-/* Returns the number of bytes of the UTF-8 sequence at the start of `text`; 0 if there is none. */
-static int utf8_length(const unsigned char *text)
-{
-    int length = text[0] < 0x80                      ? 1
-                 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-                 : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-                 : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
-                                                     : 0;
-    for (int i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
 }
 
 /* Returns the number of bytes at the start of `text` that are ASCII and that JSON writes as they are. */

@@ -8,10 +8,24 @@
 #include "path.h"
 #include "file_info.h"
 #include "system_call.h"
+#include "utf8.h"
 
 static struct stat stderr_at_start;
 
 void say_start(void) { file_info_fd(STDERR_FILENO, &stderr_at_start); }
+
+/* Replaces letters that a terminal would obey by question marks. Names of files and programs may contain any
+ * letter, and those of other users stand in messages to root. */
+static void disarm(char *text)
+{
+    unsigned char *at = (unsigned char *)text;
+    while (*at) {
+        int length = utf8_length(at), bytes = length > 0 ? length : 1;
+        if (length == 0 || utf8_is_obeyed(utf8_letter(at, length)))
+            memset(at, '?', (size_t)bytes);
+        at += bytes;
+    }
+}
 
 void iolens_say(const char *format, ...)
 {
@@ -26,6 +40,7 @@ void iolens_say(const char *format, ...)
     if (length < 0 || file_info_fd(STDERR_FILENO, &now) != 0 || now.st_ino != then->st_ino ||
         now.st_dev != then->st_dev)
         return;
+    disarm(text);
     size_t bytes = strlen(text);
     text[bytes++] = '\n';
     system_call(SYS_write, STDERR_FILENO, text, bytes);

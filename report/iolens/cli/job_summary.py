@@ -14,6 +14,7 @@ from pathlib import Path
 
 from iolens.cli.ending import exit_code_of, secure_streams
 from iolens.errors import IolensError
+from iolens.foreign import print_line
 
 _NAME = "iolens-job-summary"
 
@@ -65,7 +66,7 @@ def _summarise(log: Path, pdf: Path, verbose: bool) -> None:
     if verbose:
         folder = Path(tempfile.mkdtemp(prefix=f"{_NAME}-"))
         export(frames(JOB_EXHIBITS, job), f"{log.name}.", {"csv": folder})
-        print(f"verbose: {folder}")
+        print_line(f"verbose: {folder}")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 from iolens import __version__
 from iolens.cli.ending import exit_code_of, secure_streams
+from iolens.foreign import printable_text
 
 _GROUPS: dict[tuple[str, str], dict[str, str]] = {
     ("record", "record a program"): {
@@ -87,9 +89,17 @@ into them, mostly during imports.
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages repeat words of the command line in printable characters."""
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the usage and the message, and exits with 2."""
+        super().error(printable_text(message))
+
+
 def _front_parser() -> argparse.ArgumentParser:
     """Returns the parser of `iolens` itself, which lists the commands by task and loads no module of a command."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="iolens",
         usage="iolens [-h] [--version] COMMAND ...",
         description="Find out where a parallel program's I/O time goes, and which change would make it faster.",
@@ -115,7 +125,7 @@ def _commands_by_task() -> str:
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """Returns the parser of one command."""
-    parser = argparse.ArgumentParser(prog=f"iolens {name}", description=COMMANDS[name])
+    parser = _Parser(prog=f"iolens {name}", description=COMMANDS[name])
     module = import_module(_MODULES[name])
     module.add_arguments(parser)
     parser.set_defaults(run=module.run, subcommand=name)

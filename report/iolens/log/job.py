@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from iolens.foreign import printable_text
 from iolens.lazy import pd
 from iolens.log.records import Records, tables_of
 
@@ -95,6 +96,11 @@ class Job:
     private: Mapping[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
+
+    @property
+    def log_name(self) -> str:
+        """Returns the name of the log's file, of printable characters alone."""
+        return printable_text(self.path.name)
 
     @cached_property
     def records(self) -> Mapping[str, Records]:

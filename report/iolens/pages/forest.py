@@ -115,7 +115,7 @@ def _sentences(forest: Forest) -> list[str]:
     if forest.spools:
         said.append(
             f"{words.plural(forest.spools, 'process')} left records without a log: "
-            f"run `iolens recover {shlex.quote(str(forest.folder))}`."
+            f"run `iolens recover {shlex.quote(printable(forest.folder))}`."
         )
     if forest.damaged:
         said.append(f"{words.plural(len(forest.damaged), 'log')} cannot be read and are not included in any number.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from iolens.foreign import print_line
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
@@ -29,6 +31,6 @@ def run(args: argparse.Namespace) -> int:
 
     app = mimic(read_log(args.log), args.names)
     write_program(app, args.output)
-    print(f"{args.output}: {app.steps} steps for {app.calls} calls. README.md says what is kept.")
-    print(f"Next: make -C {args.output} run")
+    print_line(f"{args.output}: {app.steps} steps for {app.calls} calls. README.md says what is kept.")
+    print_line(f"Next: make -C {args.output} run")
     return 0

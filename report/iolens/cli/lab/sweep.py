@@ -15,6 +15,7 @@ from iolens.cli.numbers import explained, whole_number
 from iolens.cli.output import add_results
 from iolens.cli.read.compare import tell
 from iolens.errors import UsageError
+from iolens.foreign import print_line, printable_text
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.define.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
 from iolens.lab.sweep.define.experiment import Experiment
@@ -136,9 +137,9 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)
     for record in bad:
-        print(f"{record.id}: {record.status}: {record.reason}")
+        print_line(f"{record.id}: {record.status}: {record.reason}")
     for kept in sweep.failed:
-        print(f"{kept.id} failed in an earlier sweep and was not repeated: {kept.reason}")
+        print_line(f"{kept.id} failed in an earlier sweep and was not repeated: {kept.reason}")
     failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
         print(hint_of_retry(failed))
@@ -158,9 +159,9 @@ def hint_of_retry(failed: int) -> str:
 def _print_plan(planned: SweepPlan) -> None:
     """Prints the runs, the command that each would start, and the space and time that all runs need."""
     for name in planned.runs:
-        print(name)
+        print_line(name)
     for text in (*planned.builds, *planned.texts):
-        print(f"\n{text.rstrip()}")
+        print(printable_text(f"\n{text.rstrip()}", keep="\n"))
     need = planned.need
     if planned.kept is None or planned.kept:
         amount = "an unknown amount" if planned.kept is None else f"{planned.kept / 1e6:,.1f} MB"
@@ -182,7 +183,7 @@ def _announce(sweep: Sweep) -> None:
         storage = f"{sweep.storage.name} storage (data in {storage})"
     work = [f"{len(sweep.todo)} of {sweep.total} runs to do"] if sweep.total else []
     work += ["the complete run"] if sweep.first else []
-    print(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
+    print_line(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
 
 
 def _finish(sweep: Sweep) -> None:
@@ -195,11 +196,11 @@ def _finish(sweep: Sweep) -> None:
 
         pdf = sweep.folder / "first.pdf"
         write_job(read_log(first[-1]), pdf)
-        print(f"complete run: {pdf}")
+        print_line(f"complete run: {pdf}")
     if sweep.total:
         from iolens.lab.sweep.read.results import load_results
         from iolens.pages.comparison.document import write_comparison
 
         summary = write_comparison(load_results(sweep.folder), sweep.folder / "comparison.pdf", read_log)
         tell(summary)
-        print(f"comparison: {summary.path}")
+        print_line(f"comparison: {summary.path}")

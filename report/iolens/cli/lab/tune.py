@@ -10,6 +10,7 @@ from iolens.cli.experiment import add_experiment, given_experiment
 from iolens.cli.numbers import explained
 from iolens.cli.output import add_results
 from iolens.errors import UsageError
+from iolens.foreign import print_line, printable_text
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
@@ -90,7 +91,7 @@ def _announce(tuning: Tuning) -> None:
     """Prints which runs are about to start."""
     experiment, trail = tuning.sweep.experiment, tuning.trail
     known = f" ({len(tuning.measured)} known from earlier runs)" if tuning.measured else ""
-    print(
+    print_line(
         f"{experiment.title}: a search in a matrix of {trail.settings}{known}, at most {tuning.budget}; then "
         f"{_confirmations(experiment)}; into {tuning.sweep.folder}"
     )
@@ -104,9 +105,9 @@ def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pa
     first = dict(reversed(search.begin))
     planned = plan(experiment, folder, some=[Run(search.points[place], 1) for place in reversed(first)])
     for name, why in zip(planned.runs, reversed(first.values()), strict=True):
-        print(f"{name}: {why}")
+        print_line(f"{name}: {why}")
     for text in planned.texts:
-        print(f"\n{text.rstrip()}")
+        print(printable_text(f"\n{text.rstrip()}", keep="\n"))
     print(
         f"\nThe model chooses further runs among {len(search.points)} settings by the results of these: {allowed} in "
         f"all. Then "
@@ -125,8 +126,8 @@ def _finish(folder: Path) -> None:
     summary = write_comparison(load_results(folder), folder / "comparison.pdf", read_log)
     tell(summary)
     for path in _take_home(folder, summary):
-        print(f"result: {path}")
-    print(f"comparison: {summary.path}")
+        print_line(f"result: {path}")
+    print_line(f"comparison: {summary.path}")
 
 
 def _take_home(folder: Path, summary: ComparisonSummary) -> list[Path]:

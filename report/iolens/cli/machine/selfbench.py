@@ -109,7 +109,7 @@ def _bound_table(job: Job, parts: Sequence[CostPart]) -> str:
         shares = f"{100 * part.low / run_time:.4f} to {100 * part.high / run_time:.4f} %"
         rows.append([part.what, str(part.count or ""), f"{part.low:.6f}", f"{part.high:.6f}", shares])
     note = (
-        f"{job.path.name}: {job.nprocs} ranks, {job.run_time:.2f} s. A call costs between the values with warm and\n"
+        f"{job.log_name}: {job.nprocs} ranks, {job.run_time:.2f} s. A call costs between the values with warm and\n"
         "with cold caches; calls of MPI-IO and calls that move no data are charged as open and close. Start and end:\n"
         "a job of as many ranks that writes 8 bytes from each, in pairs; 95 % interval of the median of the difference."
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from iolens.errors import IolensError
+from iolens.foreign import printable_text
 from iolens.lazy import pd
 from iolens.metrics.processor.sampled.groups import USER
 
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         raise IolensError(f"{args.log} has no samples; record the program with iolens run --sample")
     groups = "mpi,io" if job.nprocs > 1 else "io"
     program = Path(job.exe.split(" ")[0]).name
-    print(_HEAD.format(program=program, log=args.log, groups=groups), end="")
+    print(_HEAD.format(program=program, log=printable_text(str(args.log)), groups=groups), end="")
     print("\n".join(functions(found.head(_MOST_FUNCTIONS), group_shares(job))))
     return 0
 

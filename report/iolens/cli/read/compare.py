@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from iolens.cli.output import add_output, add_table_folders, output_of
 from iolens.errors import UsageError
+from iolens.foreign import print_line
 
 if TYPE_CHECKING:
     from iolens.pages.comparison.summary import ComparisonSummary
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         summary = write_subjects(subjects, output)
     export(summary.frames, "comparison-", _folders(args))
     tell(summary)
-    print(f"comparison: {output}")
+    print_line(f"comparison: {output}")
     return 0
 
 

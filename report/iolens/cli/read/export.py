@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from iolens.cli.read.table import ALL_THREADS
+from iolens.foreign import print_line
 from iolens.log import Job
 
 _ENDINGS = {
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         with written_aside(target) as aside:
             aside.write_bytes(content)
-        print(target)
+        print_line(str(target))
     for note in notes:
         print(f"iolens export: {note}", file=sys.stderr)
     return 0
@@ -83,7 +84,7 @@ def _exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
     if args.format == "speedscope":
         from iolens.exports.speedscope import speedscope
 
-        return speedscope(found, job.path.stem).encode(), []
+        return speedscope(found, Path(job.log_name).stem).encode(), []
     if args.format == "hatchet":
         from iolens.exports.hatchet import hatchet
 

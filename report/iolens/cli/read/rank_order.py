@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from iolens.cli.numbers import positive
 from iolens.errors import IolensError, UsageError
+from iolens.foreign import print_line
 from iolens.log import Job
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def write_order(job: Job, order: Order, args: argparse.Namespace) -> None:
     hosts = hosts or list(job.info.get("hosts", []))
     if args.hosts and len(hosts) < nodes:
         raise UsageError(f"--hosts: {nodes} nodes need as many hosts, but {len(hosts)} are given")
-    remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.path.name}"
+    remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.log_name}"
     files = {"MPICH_RANK_ORDER": mpich_order(order.nodes, remark)}
     if len(hosts) >= nodes:
         files["rankfile"] = rankfile(order.nodes, hosts, args.cores or cores_of(job, order), remark)
@@ -111,7 +112,7 @@ def write_order(job: Job, order: Order, args: argparse.Namespace) -> None:
     for name, text in files.items():
         with written_aside(args.output / name) as aside:
             aside.write_text(text, encoding="utf-8")
-        print(f"rank-order: {args.output / name}")
+        print_line(f"rank-order: {args.output / name}")
     if "rankfile" not in files:
         print(
             f"rank-order: no rankfile was written: {nodes} nodes need as many hosts, but {len(hosts)} are known; "

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from iolens.cli.output import add_output, add_table_folders, output_of
 from iolens.errors import UsageError
+from iolens.foreign import print_line
 from iolens.lazy import pd
 
 Tables: TypeAlias = "Callable[[], Mapping[str, pd.DataFrame]]"
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         tables = (_report_folder if path.is_dir() else _report_log)(path, document)
         if any(folders.values()):
             export(tables(), f"{name}.", folders)
-        print(f"report: {document}")
+        print_line(f"report: {document}")
     return 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError, UsageError
+from iolens.foreign import print_line
 from iolens.log import Job
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         chosen = jobs[0] if args.job is None else snapshot.chosen(jobs, args.job)
         make_folder(args.output)
         try:
-            print(snapshot.take(chosen, args.output))
+            print_line(str(snapshot.take(chosen, args.output)))
         except OSError as error:
             raise IolensError(f"the snapshot could not be written to {args.output}: {error.strerror}") from error
     elif args.job is None:

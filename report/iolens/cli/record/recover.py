@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
+from iolens.foreign import print_line
 
 if TYPE_CHECKING:
     from iolens.lab.recovery.choice import JobSelection
@@ -104,7 +105,7 @@ def _settle_unusable(unusable: Sequence[Unusable], clean: bool) -> None:
         if removed:
             Path(one.spool).unlink(missing_ok=True)
         word = "removed" if removed else "it may be in use and was kept" if clean else "`--clean --all` removes it"
-        print(f"{one.spool}: cannot be used, {one.unusable}; {word}")
+        print_line(f"{one.spool}: cannot be used, {one.unusable}; {word}")
 
 
 def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
@@ -114,7 +115,7 @@ def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
 
     state = _state(job, bool(args.folders))
     if args.list or state != "ended without its log":
-        print(f"{_label(job)}: {state} ({Path(job[0].spool).parent}; its log belongs in {job[0].folder})")
+        print_line(f"{_label(job)}: {state} ({Path(job[0].spool).parent}; its log belongs in {job[0].folder})")
         return True
     if args.clean:
         for spool in job:
@@ -126,7 +127,7 @@ def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
     log = recover.recover_job(job, args.output.resolve() if args.output else None)
     vanished = log is None and not recover.remaining(job)
     lost = "its spools vanished meanwhile; the job itself or another recovery took them"
-    print(f"{_label(job)}: {log or (lost if vanished else 'no log could be written; its spools were kept')}")
+    print_line(f"{_label(job)}: {log or (lost if vanished else 'no log could be written; its spools were kept')}")
     return vanished or log is not None
 
 
@@ -152,7 +153,7 @@ def _announce(jobs: Sequence[Sequence[Spool]], clean: bool) -> None:
     if ended:
         print("The spools of these jobs will be removed:" if clean else "Logs of these jobs will be made:")
     for job in ended:
-        print(f"  {_label(job)}, in {job[0].folder}")
+        print_line(f"  {_label(job)}, in {job[0].folder}")
 
 
 def _mention(jobs: Sequence[Sequence[Spool]]) -> None:
@@ -174,5 +175,5 @@ def _collect(args: argparse.Namespace) -> int:
     own = job.isdecimal() and not (args.job or args.all)
     moved, left = rescue.collect_rescued(args.collect.resolve(), JobSelection((job,)) if own else _choice(args))
     if moved or left:
-        print(f"{os.uname().nodename}: {moved} spools were moved to {args.collect}, {left} were left here")
+        print_line(f"{os.uname().nodename}: {moved} spools were moved to {args.collect}, {left} were left here")
     return int(left > 0)

@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
+from iolens.foreign import print_line
 from iolens.log.pseudonyms import KEEPS
 
 
@@ -55,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
     _write_new(output, made.data)
     read_log(output)
     for name in made.left_out:
-        print(f"anonymize: left out: {name}; it may hold names, and iolens does not know its format")
-    print(f"anonymize: {output}")
+        print_line(f"anonymize: left out: {name}; it may hold names, and iolens does not know its format")
+    print_line(f"anonymize: {output}")
     return 0
 
 

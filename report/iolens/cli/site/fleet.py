@@ -8,6 +8,7 @@ import argparse
 from pathlib import Path
 
 from iolens.cli.output import add_output, add_table_folders, output_of
+from iolens.foreign import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output or args.format:
         document = output_of(args, Path(name))
         write_fleet(store, document)
-        print(f"report: {document}")
+        print_line(f"report: {document}")
     else:
         show_fleet(store)
     if any(folders.values()):

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from iolens.cli.numbers import positive
+from iolens.foreign import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,5 +50,5 @@ def run(args: argparse.Namespace) -> int:
 
     taken = ingest(args.folders, args.output, args.jobs, not args.no_advice, args.dask_scheduler)
     damaged = f", {taken.damaged} could not be read (iolens fleet lists them)" if taken.damaged else ""
-    print(f"{args.output}: {taken.read} logs read, {taken.unchanged} unchanged{damaged}")
+    print_line(f"{args.output}: {taken.read} logs read, {taken.unchanged} unchanged{damaged}")
     return 0

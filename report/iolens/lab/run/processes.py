@@ -64,7 +64,7 @@ def _merge(logs: Sequence[Path]) -> Merged:
 def _process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
     """Returns the row of one log; `found` are its files."""
     return {
-        "log": job.path.name,
+        "log": job.log_name,
         "command": job.command or job.exe,
         "ranks": job.nprocs,
         "started": datetime.fromtimestamp(job.start, timezone.utc).isoformat(timespec="milliseconds"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from iolens.errors import IolensError, UsageError
+from iolens.foreign import printable_text
 from iolens.lab.subjects.runs import LOG, OUTPUTS, OWN, is_log, read_json, trial_of_file, trial_of_run
 from iolens.lab.sweep.read.merged import APART
 from iolens.metrics.comparison.settings import describe
@@ -29,8 +30,13 @@ def read_subjects(paths: Sequence[Path]) -> Subjects:
             f"folders of single settings"
         )
     labels = _distinct([one.label for one in found], [one.path for one in found])
-    named = [Subject(label, one.path, one.trials, one.left_out) for label, one in zip(labels, found, strict=True)]
-    return Subjects(tuple(named))
+    return Subjects(tuple(map(_named, labels, found)))
+
+
+def _named(label: str, found: Subject) -> Subject:
+    """Returns a subject with this label, in printable characters."""
+    left_out = tuple(map(printable_text, found.left_out))
+    return Subject(printable_text(label), found.path, found.trials, left_out)
 
 
 def _distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:

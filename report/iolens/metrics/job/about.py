@@ -19,7 +19,7 @@ def job_facts(job: Job) -> Records:
     single = {f"job_{key}": value for key, value in job.info.items() if isinstance(value, (str, int, float, bool))}
     clock = common_clock(job)
     row = {
-        "log": job.path.name,
+        "log": job.log_name,
         **{
             name: getattr(job, name)
             for name in ("jobid", "uid", "exe", "command", "nprocs", "start", "end", "run_time")

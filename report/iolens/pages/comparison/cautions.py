@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+from iolens.foreign import printable_text
 from iolens.lab.storage import backends
 from iolens.lab.sweep.read.results import Results
 from iolens.lab.tune.trail import TUNING
@@ -29,7 +30,12 @@ _LITTLE = 0.02
 def origins(results: Results, comparison: Comparison) -> list[str]:
     """Returns the sources of the numbers: storage, driver, caches, repeated runs, files that were not read."""
     words = _storage_notes(results) if comparison.measure.of_storage else _compute_notes()
-    return [*words, *retried(results), *(f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped)]
+    return [*words, *retried(results), *not_read(results)]
+
+
+def not_read(results: Results) -> list[str]:
+    """Returns a sentence for each file that could not be read."""
+    return [f"Not read: {printable_text(str(skip.path))} ({skip.reason})." for skip in results.skipped]
 
 
 def doubts(results: Results, comparison: Comparison) -> list[str]:

@@ -124,4 +124,4 @@ def _facts(job: Job) -> str:
         its = "written" if whole else "the shared file with the most bytes was written"
         words.append(f"{its} by rank{'s'[: len(top['writers']) != 1]} {listed_ranks(top['writers'])}{more}")
         words.append(f"mostly {size_text(top['common_write'])} at a time, {100 * top['not_aligned']:.0f} % not aligned")
-    return "; ".join(words) + f". Log: {job.path.name}"
+    return "; ".join(words) + f". Log: {job.log_name}"

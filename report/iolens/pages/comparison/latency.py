@@ -17,7 +17,7 @@ from iolens.metrics.comparison.latency import (
 from iolens.metrics.comparison.settings import describe
 from iolens.pages.blocks import Page, Text
 from iolens.pages.comparison.audit import audit_page, with_audit
-from iolens.pages.comparison.cautions import retried
+from iolens.pages.comparison.cautions import not_read, retried
 from iolens.pages.comparison.summary import ComparisonSummary
 from iolens.pages.document import write_document
 from iolens.pages.exhibit import frames
@@ -109,7 +109,7 @@ def _cautions(results: Results, order: list[str], present: set[str]) -> list[str
             words.append(f"{variant} has no latencies: {reasons.iloc[0] if len(reasons) else 'no reason given'}.")
     words += _lost_runs(results, order)
     words += retried(results)
-    words += [f"Not read: {skip.path} ({skip.reason})." for skip in results.skipped]
+    words += not_read(results)
     return words
 
 

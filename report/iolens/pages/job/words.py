@@ -110,7 +110,7 @@ def fact_columns(job: Job) -> tuple[list[list[str]], list[list[str]]]:
         ["run time", _run_time(job)],
     ]
     right = [
-        ["log", job.path.name],
+        ["log", job.log_name],
         ["profiler", _profiler(job, info)],
         ["MPI library", str(info.get("mpi") or words.NONE)],
         ["MPI-IO component", _component(info) if info.get("mpi") else words.NONE],

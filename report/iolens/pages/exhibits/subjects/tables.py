@@ -9,6 +9,7 @@ from typing import Any
 
 from iolens import advise
 from iolens.advise import say
+from iolens.foreign import printable_text
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.once import once_per_job
@@ -36,7 +37,7 @@ def _who(subjects: Subjects) -> pd.DataFrame:
         (
             letter,
             one.label,
-            str(one.path),
+            printable_text(str(one.path)),
             len(one.trials),
             len(one.jobs),
             sum(trial.output is not None for trial in one.trials),

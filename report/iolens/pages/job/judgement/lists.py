@@ -11,6 +11,7 @@ from typing import Any
 
 from iolens.advise import Diagnosis, Finding, say
 from iolens.errors import IolensError
+from iolens.foreign import printable_text
 from iolens.log import Job
 from iolens.missing import is_nan
 from iolens.pages.job.judgement.paragraphs import confident_verdict, no_action_sentence
@@ -80,7 +81,7 @@ def judgement_object(job: Job, found: Diagnosis) -> dict[str, Any]:
     it), gauges, findings, hints, unknown.
     """
     return {
-        "log": str(job.path),
+        "log": printable_text(str(job.path)),
         "program": job.exe,
         "jobid": job.jobid,
         "processes": job.nprocs,
