@@ -13,6 +13,7 @@
 #include "../runtime/context.h"
 #include "../files/fds.h"
 #include "finish.h"
+#include "../system/long_section.h"
 #include "../system/path.h"
 #include "../tables/process_table.h"
 #include "recording.h"
@@ -63,6 +64,7 @@ static void after_fork(void)
     if (!iolens.recorded_at_fork)
         return;
     iolens_busy = true;
+    long_section_forget_others();
     iolens.fork_parent = iolens.pid;
     origin_begin(&iolens.origin);
     iolens.pid = (pid_t)iolens.origin.pid;

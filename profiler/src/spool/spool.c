@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "../runtime/context.h"
 #include "../system/file_info.h"
+#include "../system/long_section.h"
 #include "../system/own_stack.h"
 #include "../system/untrusted_path.h"
 #include "../system/signals.h"
@@ -244,24 +244,15 @@ static void *extend(size_t bytes)
     return pages;
 }
 
-/* Makes the spool longer and returns its new pages; NULL if that is refused. Locks are held and the folder
- * may be remote, so neither a signal handler nor a cancellation may end the thread here. SIGXFSZ is blocked
- * while it may be raised. */
+/* Makes the spool longer and returns its new pages; NULL if that is refused. Locks are held, and the folder
+ * may be remote. SIGXFSZ is blocked while it may be raised. */
 void *spool_extend(size_t bytes)
 {
-    int cancellable;
-    sigset_t all, before;
     if (iolens_spool.refused)
         return NULL;
-    sigfillset(&all);
-    sigdelset(&all, SIGXFSZ);
-    signals_set_mask(SIG_BLOCK, &all, &before);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
-    spin_patience++;
+    struct long_section section = long_section_begin(SIGXFSZ);
     void *pages = extend(bytes);
-    spin_patience--;
-    pthread_setcancelstate(cancellable, NULL);
-    signals_set_mask(SIG_SETMASK, &before, NULL);
+    long_section_end(&section);
     return pages;
 }
 

@@ -15,8 +15,7 @@ struct spin {
 
 enum { SPIN_TURNS = 1 << 20, SPIN_TRIES = 64 };
 
-/* Number of threads that hold any lock and wait for the system in a section that does not end soon; signals
- * and cancellation are held back meanwhile. */
+/* Number of threads that hold any lock in a section that does not end soon (long_section.h). */
 extern atomic_int spin_patience;
 
 /* Waits for a lock. A lock is never released if a signal handler jumped out of the locked section, or if its

@@ -110,16 +110,14 @@ static int64_t take(struct heap_state *state, const void *memory, void **owner)
     return block.bytes;
 }
 
-/* Returns false, and counts the block as not followed, if there is no room for it. */
-static bool follow(struct heap_state *state, const void *memory, int64_t bytes, struct caller *owner)
+/* Counts the block as not followed if there is no room for it. */
+static void follow(struct heap_state *state, const void *memory, int64_t bytes, struct caller *owner)
 {
     const struct heap_block block = {(uintptr_t)memory, bytes, owner};
-    bool followed = owner && heap_blocks_add(&block);
-    if (followed)
+    if (owner && heap_blocks_add(&block))
         change(state, owner, 1, bytes);
     else
         state->not_followed++;
-    return followed;
 }
 
 static void add(const void *memory, int64_t bytes, const void *caller)
@@ -133,7 +131,8 @@ static void add(const void *memory, int64_t bytes, const void *caller)
         objects_look(); /* Names the callers of a process that is killed before its first sign of life. */
     spin_lock(&iolens_heap_lock);
     take(state, memory, &earlier); /* The block that was here was freed by a call that was not seen. */
-    if (follow(state, memory, bytes, owner)) {
+    follow(state, memory, bytes, owner);
+    if (owner) {
         owner->amounts.calls++;
         owner->amounts.bytes += bytes;
     }

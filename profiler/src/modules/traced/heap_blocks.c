@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "../../memory/arena.h"
+#include "../../system/long_section.h"
 
 /* FIRST_SLOTS and MOST_SLOTS must be powers of two. At most three of four slots are filled. */
 enum { FIRST_SLOTS = 1 << 12, MOST_SLOTS = 1 << 23 };
@@ -37,12 +38,14 @@ static bool grow(void)
     struct heap_block *fresh = slots <= MOST_SLOTS ? pages_alloc(slots * sizeof *fresh) : NULL;
     if (!fresh)
         return false;
+    struct long_section section = long_section_begin(0); /* Moving millions of blocks takes a second. */
     iolens_heap_blocks.slot = fresh;
     iolens_heap_blocks.slots = slots;
     for (size_t i = 0; i < before; i++)
         if (old[i].address)
             fresh[slot_of(old[i].address)] = old[i];
     pages_free(old, before * sizeof *old);
+    long_section_end(&section);
     return true;
 }
 
