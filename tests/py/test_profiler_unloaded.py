@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import profiler_harness as harness
+import pytest
 from iolens.log import read_log
 from iolens.metrics.processor.ask import Ask, asked_levels
 from iolens.metrics.processor.sampled.samples import profile
@@ -36,8 +37,49 @@ int main(int argc, char **argv) {
 """
 
 
+ALTERNATING = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    void *places[4];
+    for (int turn = 0; turn < 4; turn++) {
+        void *library = dlopen(argv[argc - 1 - turn % 2], RTLD_NOW);
+        void (*work)(void);
+        *(void **)&work = places[turn] = library ? dlsym(library, turn % 2 ? "second_work" : "first_work") : NULL;
+        for (int i = 0; i < (turn % 2 ? 50 : 150); i++)
+            work();
+        if (dlclose(library) != 0)
+            return 1;
+    }
+    printf("%d\\n", places[0] == places[1] && places[1] == places[2]);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library() -> Path:
+    return harness.build_library()
+
+
+def test_functions_of_libraries_at_the_same_address_are_told_apart(tmp_path: Path) -> None:
+    """Each of two libraries is loaded twice, in turns; the loader puts both at the same place."""
+    gcc = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1"]
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.c").write_text(LIBRARY.replace("works_in_a_library", f"{name}_work"))
+        command = [*gcc, "-shared", "-fPIC", "-o", f"{name}.so", f"{name}.c"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+    (tmp_path / "program.c").write_text(ALTERNATING)
+    subprocess.run([*gcc, "-o", "program", "program.c", "-ldl"], cwd=tmp_path, check=True)
+    words = [str(tmp_path / "second.so"), str(tmp_path / "first.so")]
+    done = harness.run(tmp_path / "program", *words, folder=tmp_path, IOLENS_SAMPLE="1000")
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+    found = profile(read_log(harness.logs(tmp_path)[0]), Ask(asked_levels("function"))).frame().set_index("name")
+    assert found.loc["first_work", "share"] == pytest.approx(75, abs=10)
+    assert found.loc["second_work", "share"] == pytest.approx(25, abs=10)
+
+
 def test_functions_of_an_unloaded_library_keep_their_names(tmp_path: Path) -> None:
-    harness.build_library()
     (tmp_path / "library.c").write_text(LIBRARY)
     (tmp_path / "program.c").write_text(PROGRAM)
     gcc = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-g"]

@@ -13,7 +13,7 @@ enum { DEFAULT_NODES = 65536, LACKING_BYTES = 320 };
 
 struct key {
     uint64_t address;
-    uint32_t parent, leaf;
+    uint32_t parent, leaf_and_era;
 };
 
 /* The state of the table. */
@@ -67,7 +67,8 @@ static void start(void)
 uint32_t call_node(uint32_t parent, uintptr_t address, bool leaf)
 {
     struct state *state = table_state(TABLE_call_nodes);
-    const struct key key = {.address = address, .parent = parent, .leaf = leaf};
+    const struct key key = {
+        .address = address, .parent = parent, .leaf_and_era = 2 * object_era(address) + leaf};
     const struct keyed_row *row = state ? keyed_find(&state->nodes, &shape, &key) : NULL;
     if (state && !row)
         state->crowded++;
@@ -100,21 +101,21 @@ static void list_called(void)
         return;
     for (const struct keyed_row *node = nodes ? keyed_first(nodes) : NULL; node; node = keyed_next(node)) {
         const struct key *key = keyed_key(node);
-        struct place place = object_place(key->address);
+        struct place place = object_place(key->address, key->leaf_and_era / 2);
         if (node->index < made)
             called_first()[node->index] = (struct called){.address = key->address,
                                                           .offset = place.offset,
                                                           .object = place.object,
                                                           .parent = key->parent,
-                                                          .leaf = key->leaf != 0,
+                                                          .leaf = key->leaf_and_era % 2 != 0,
                                                           .known = true};
     }
 }
 
-void call_nodes_each(void (*see)(uint64_t address, bool leaf, void *context), void *context)
+void call_nodes_of_no_object(void (*see)(uint64_t address, bool leaf, void *context), void *context)
 {
     for (size_t i = 0; i < called_count(); i++)
-        if (call_node_written((uint32_t)i) >= 0)
+        if (!called_first()[i].object && call_node_written((uint32_t)i) >= 0)
             see(called_first()[i].address, called_first()[i].leaf, context);
 }
 

@@ -12,7 +12,6 @@
 #include "../system/file_info.h"
 #include "../tables/process_table.h"
 #include "call_nodes.h"
-#include "objects.h"
 #include "../system/system_call.h"
 
 enum { NAME_BYTES = 256, PATH_ROOM = 64, CHUNK = 65536, MOST_BYTES = 64 * 1024 * 1024, HEX_DIGITS = 16 };
@@ -46,8 +45,7 @@ struct addresses {
 static void want(uint64_t address, bool leaf, void *context)
 {
     const struct wanted wanted = {.address = address - !leaf, .line = -1};
-    if (!object_place(address).object)
-        buffer_put(context, &wanted, sizeof wanted);
+    buffer_put(context, &wanted, sizeof wanted);
 }
 
 /* Sorts by Shell's method with Knuth's distances, which, unlike qsort, allocates no memory; malloc may not
@@ -218,7 +216,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     struct maps maps = table_state_known(TABLE_call_nodes) ? open_maps() : (struct maps){-1, -1};
     if (maps.own < 0 && maps.parents < 0)
         return;
-    call_nodes_each(want, &wanted);
+    call_nodes_of_no_object(want, &wanted);
     struct addresses addresses = {(struct wanted *)wanted.data, wanted.used / sizeof(struct wanted)};
     char *room = buffer_add(&text, CHUNK);
     addresses.count = room ? addresses.count : 0;

@@ -10,17 +10,34 @@
 #include "../tables/process_table.h"
 #include "chain_numbers.h"
 
+/* In the last era of a place, objects are not told apart. */
+enum { ERAS = 16, STILL_LOADED = ERAS, MOST_PLACES = 16 };
+
 struct object {
     struct object *older;
     /* Mapped range, and the difference between memory addresses and addresses in the file. */
     uint64_t begin, end, bias;
+    uint32_t last_era; /* The era in which it was unloaded; STILL_LOADED: it was not. */
+    bool seen;         /* True if the loader's list has the object. */
     struct chain_object what;
 };
 
 struct objects {
     struct object *newest;
-    uint64_t loaded; /* Number of objects ever loaded, as the loader counts them. */
+    uint64_t loaded, unloaded; /* Number of objects ever loaded and unloaded, as the loader counts them. */
 };
+
+/* A range of addresses from which objects were unloaded. Its era is the number of times that this happened.
+ */
+struct freed_place {
+    _Atomic uint64_t begin, end;
+    _Atomic uint32_t era;
+};
+
+static struct {
+    _Atomic int count;
+    struct freed_place place[MOST_PLACES];
+} iolens_freed;
 
 struct row {
     int64_t rank;
@@ -94,13 +111,35 @@ static void describe_range(struct object *object, const struct dl_phdr_info *inf
     }
 }
 
+uint32_t object_era(uint64_t address)
+{
+    for (int i = 0; i < iolens_freed.count; i++)
+        if (address >= iolens_freed.place[i].begin && address < iolens_freed.place[i].end)
+            return iolens_freed.place[i].era;
+    return 0;
+}
+
+static bool is_same(const struct object *object, const struct object *wanted)
+{
+    return object->begin == wanted->begin && object->end == wanted->end &&
+           memcmp(object->what.path, wanted->what.path, sizeof object->what.path) == 0 &&
+           memcmp(object->what.build_id, wanted->what.build_id, sizeof object->what.build_id) == 0;
+}
+
+/* Returns true if an object of the loader has an entry, and marks it. An object that is loaded again keeps
+ * its entry, unless another one has been at its place meanwhile. */
 static bool is_known(const struct objects *objects, const struct object *wanted)
 {
-    for (const struct object *object = objects->newest; object; object = object->older)
-        if (object->begin == wanted->begin && object->end == wanted->end &&
-            memcmp(object->what.path, wanted->what.path, sizeof object->what.path) == 0 &&
-            memcmp(object->what.build_id, wanted->what.build_id, sizeof object->what.build_id) == 0)
+    bool replaced = false;
+    for (struct object *object = objects->newest; object; object = object->older) {
+        if (is_same(object, wanted) && (!replaced || object->last_era == STILL_LOADED)) {
+            object->last_era = STILL_LOADED;
+            object->seen = true;
             return true;
+        }
+        replaced |= object_era(wanted->begin) < ERAS - 1 && object->begin < wanted->end &&
+                    wanted->begin < object->end;
+    }
     return false;
 }
 
@@ -120,15 +159,21 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
     if (!object)
         return 1;
     seen.older = objects->newest;
+    seen.last_era = STILL_LOADED;
+    seen.seen = true;
     *object = seen;
     objects->newest = object;
     return 0;
 }
 
-static int count_loaded(struct dl_phdr_info *info, size_t size, void *context)
+struct loader_counts {
+    uint64_t loaded, unloaded;
+};
+
+static int read_counts(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    *(uint64_t *)context = info->dlpi_adds;
+    *(struct loader_counts *)context = (struct loader_counts){info->dlpi_adds, info->dlpi_subs};
     return 1;
 }
 
@@ -137,32 +182,75 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *context)
 static void look(void *state)
 {
     struct objects *objects = state;
-    uint64_t loaded = 0;
+    struct loader_counts now = {0};
     if (!table_state_known(TABLE_call_nodes))
         return;
-    dl_iterate_phdr(count_loaded, &loaded);
-    if (loaded == objects->loaded)
+    dl_iterate_phdr(read_counts, &now);
+    if (now.loaded == objects->loaded)
         return;
     dl_iterate_phdr(look_at, objects);
-    objects->loaded = loaded;
+    objects->loaded = now.loaded;
+}
+
+static struct objects *wanted_objects(void)
+{
+    bool needed = !iolens.lost && table_state_known(TABLE_call_nodes);
+    return needed ? table_state(TABLE_objects) : NULL;
 }
 
 void objects_look(void)
 {
-    bool needed = !iolens.lost && table_state_known(TABLE_call_nodes);
-    void *objects = needed ? table_state(TABLE_objects) : NULL;
+    struct objects *objects = wanted_objects();
     if (objects)
         look(objects);
 }
 
-/* Returns the object that contains an address, and the offset in its file; outside of known objects, the
- * address itself. If two objects lay at the same address one after another, the later one is found. */
-struct place object_place(uint64_t address)
+/* Ends the era of an object's addresses. */
+static void free_addresses(struct object *object)
+{
+    struct freed_place *place = iolens_freed.place, *end = place + iolens_freed.count;
+    while (place < end && (place->begin >= object->end || object->begin >= place->end))
+        place++;
+    if (place == iolens_freed.place + MOST_PLACES)
+        return;
+    object->last_era = place->era;
+    if (place == end || object->begin < place->begin)
+        place->begin = object->begin;
+    if (object->end > place->end)
+        place->end = object->end;
+    place->era += place->era < ERAS - 1;
+    iolens_freed.count += place == end;
+}
+
+void objects_unloaded(void)
+{
+    struct objects *objects = wanted_objects();
+    struct loader_counts now = {0};
+    if (!objects)
+        return;
+    dl_iterate_phdr(read_counts, &now);
+    if (now.unloaded == objects->unloaded)
+        return;
+    objects->unloaded = now.unloaded;
+    for (struct object *object = objects->newest; object; object = object->older)
+        object->seen = false;
+    dl_iterate_phdr(look_at, objects);
+    for (struct object *object = objects->newest; object; object = object->older)
+        if (!object->seen && object->last_era == STILL_LOADED)
+            free_addresses(object);
+}
+
+/* Returns the object that contained an address in that era, and the offset in its file; outside of known
+ * objects, the address itself. Of several objects that lay there one after another, it is the one whose era
+ * ended first, of those that were not unloaded before. */
+struct place object_place(uint64_t address, uint32_t era)
 {
     const struct objects *objects = table_state_known(TABLE_objects);
-    const struct object *object = objects ? objects->newest : NULL;
-    while (object && !(address >= object->begin && address < object->end))
-        object = object->older;
+    const struct object *object = NULL;
+    for (const struct object *at = objects ? objects->newest : NULL; at; at = at->older)
+        if (address >= at->begin && address < at->end && era <= at->last_era &&
+            (!object || at->last_era < object->last_era))
+            object = at;
     return object ? (struct place){.object = &object->what, .offset = address - object->bias}
                   : (struct place){.offset = address};
 }

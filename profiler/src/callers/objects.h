@@ -16,7 +16,15 @@ struct place {
  * the loader holds its lock. */
 void objects_look(void);
 
-struct place object_place(uint64_t address);
+/* Called when an object may have been unloaded. */
+void objects_unloaded(void);
+
+/* Returns the present era of an address, which ends when its object is unloaded: another object may be loaded
+ * there then. May be called from a signal handler. */
+uint32_t object_era(uint64_t address);
+
+/* Finds the place of an address in one of its eras. */
+struct place object_place(uint64_t address, uint32_t era);
 
 /* Returns how many objects this process had or, while tables are collected, all ranks together. */
 int64_t objects_known(void);

@@ -13,6 +13,8 @@ IOLENS_EXPORT int dlclose(void *handle)
     if (iolens_active())
         RECORDER(objects_look());
     int ret = REAL(dlclose)(handle);
+    if (iolens_active())
+        RECORDER(objects_unloaded());
     unwind_objects_unloaded();
     return ret;
 }
