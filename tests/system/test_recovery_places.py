@@ -4,6 +4,8 @@ records.
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -58,6 +60,36 @@ def test_without_a_place_for_the_log_the_records_stay_and_it_is_said(
     assert recover(tmp_path, "-o", tmp_path).returncode == 0
     (log,) = tmp_path.glob("*.darshan")
     assert "3 of 3 ranks kept" in check_log(log)
+
+
+@pytest.mark.parametrize("how", ["return", "kill"])
+@pytest.mark.parametrize("spools", ["elsewhere", "none", "beside the log"])
+def test_sentences_about_a_full_log_folder_agree(how: str, spools: str, tmp_path: Path, small_disk: Path) -> None:
+    """Either all sentences say that records remain, and the command that they name makes the log, or none does. No
+    sentence says that nothing was recorded.
+    """
+    logs, made = small_disk / "logs", tmp_path / "made"
+    logs.mkdir()
+    fill(small_disk)
+    place = {"elsewhere": tmp_path, "none": Path("none"), "beside the log": small_disk}[spools]
+    killed = program("spool_killed", "gcc")
+    words = ["sh", "-c", f"cd {tmp_path} && exec {killed} {how} 3"]
+    done = finish(begin(tmp_path, words, logs=logs, spool=place))
+    assert done.returncode == {"return": 3, "kill": 137}[how], done.stderr
+    assert ("No space left on device" in done.stderr) == (spools != "none" or how == "return"), done.stderr
+    commands = set(re.findall(r"`(iolens recover -o FOLDER [^`]*)`", done.stderr))
+    assert len({re.sub(r"(--job \d+).*", r"\1", one) for one in commands}) == (spools == "elsewhere"), done.stderr
+    assert done.stderr.count("the records are kept") == (spools == "elsewhere" and how == "return")
+    if not commands:
+        assert "no log was written: " in done.stderr
+        assert "or a message above has the reason" in done.stderr
+        return
+    assert "no log was written" not in done.stderr
+    made.mkdir()
+    *_, last = sorted(commands, key=len)
+    words = [word.replace("FOLDER", str(made)) for word in shlex.split(last)[2:]]
+    assert recover(tmp_path, *words).returncode == 0
+    assert len(list(made.glob("*.darshan"))) == 1
 
 
 def test_a_full_disk_under_the_output_harms_no_exit_code(tmp_path: Path, small_disk: Path) -> None:

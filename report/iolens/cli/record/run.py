@@ -401,7 +401,10 @@ def _tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
         return
     if not outcome.logs:
         how = f"{command_name(outcome.command)} {ending(outcome.exit_code)}"
-        say(f"no log was written: {how}; the program opened no recorded file, or never began")
+        say(
+            f"no log was written: {how}; the program opened no recorded file or never began, or a message above has "
+            "the reason"
+        )
         return
     if len(outcome.logs) == 1:
         busiest = outcome.logs[0]
