@@ -118,6 +118,40 @@ def test_few_allowed_descriptors_are_followed(tmp_path: Path) -> None:
     assert found(tmp_path)["in"]["POSIX_BYTES_READ"] == 5000
 
 
+IN_BUFFERS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    FILE *stream = fopen("out", "a");
+    fputs("0123456789", stream);
+    if (fork() == 0) {
+        fputs("xyz", stream);
+        if (argc > 1)
+            fclose(stream);
+        exit(0);
+    }
+    wait(NULL);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["exit", "close"])
+def test_bytes_of_the_parent_lie_before_those_of_a_child_in_its_buffers(end: str, tmp_path: Path) -> None:
+    """The child writes the ten bytes that it found in the buffer, too; the parent writes them behind the child's."""
+    (tmp_path / "p.c").write_text(IN_BUFFERS)
+    subprocess.run(["gcc", "-w", "-o", "p", "p.c"], cwd=tmp_path, check=True)
+    assert harness.run(tmp_path / "p", *([end] if end == "close" else []), folder=tmp_path).returncode == 0
+    assert (tmp_path / "out").read_text() == "0123456789xyz0123456789"
+    reports = [harness.read_log(log) for log in harness.logs(tmp_path)]
+    counts = [harness.counters(report, f"{tmp_path}/out") for report in reports]
+    found = {one["STDIO_BYTES_WRITTEN"]: one["STDIO_MAX_BYTE_WRITTEN"] for one in counts}
+    assert found == {3: 12, 10: 22}
+
+
 MOVES = {
     "plain": "os.read(a, 600); os.read(a, 9); os.write(b, b'x' * 600); os.write(b, b'y' * 9)",
     "parts": "os.readv(a, [bytearray(600), bytearray(9)]); os.writev(b, [b'x' * 600, b'y' * 9])",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import profiler_harness as harness
 import pytest
+from iolens.log import read_log
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -88,6 +89,67 @@ def test_a_rename_is_counted_for_the_file_however_it_is_spelled(tmp_path: Path) 
     found = counts(tmp_path, 'open("real/data", "wb").close(); os.rename("link/data", "link/moved")')
     assert set(found) == {"real/data", "real/moved"}
     assert found["real/data"]["POSIX_RENAME_SOURCES"] == found["real/moved"]["POSIX_RENAME_TARGETS"] == 1
+
+
+def test_dotdot_behind_a_link_is_followed_in_names_that_a_call_takes_away(tmp_path: Path) -> None:
+    """By spelling, both names would lie in the folder of the link. After the call neither exists any more."""
+    (tmp_path / "real/deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real/deep")
+    code = """
+for name in ("moved", "removed"):
+    open("real/" + name, "wb").close()
+os.rename("link/../moved", "link/new")
+os.unlink("link/../removed")
+"""
+    found = counts(tmp_path, code)
+    assert set(found) == {"real/moved", "real/removed", "real/deep/new"}
+    assert found["real/moved"]["POSIX_RENAME_SOURCES"] == found["real/deep/new"]["POSIX_RENAME_TARGETS"] == 1
+    (log,) = harness.logs(tmp_path)
+    names, extra = harness.read_log(log).name_records, read_log(log).private["posix_extra"]
+    unlinked = [names[record] for record in extra.loc[extra["unlinks"] > 0, "file"]]
+    assert unlinked == [f"{tmp_path}/real/removed"]
+
+
+OPENAT2 = """
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int below(int folder, const char *path)
+{
+    struct open_how how = {.flags = O_RDWR, .resolve = RESOLVE_IN_ROOT};
+    return syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+int main(void)
+{
+    mkdir("root", 0700), mkdir("root/deep", 0700), symlink("/deep", "root/link");
+    close(creat("root/deep/data", 0600));
+    int root = open("root", O_DIRECTORY);
+    const char *const paths[] = {"deep/data", "/deep/data", "link/data", "/../../deep/data", "link/../../deep/data"};
+    for (int i = 0; i < 5; i++) {
+        int fd = below(root, paths[i]);
+        if (fd < 0 || write(fd, "12345", 5) != 5 || close(fd) != 0)
+            return 1;
+    }
+    return below(root, "missing") != -1 || below(-1, (const char *)8) != -1;
+}
+"""
+
+
+def test_a_folder_that_acts_as_the_root(tmp_path: Path) -> None:
+    """The system call openat2 follows links and `..` within that folder; a call that fails counts as a failed open."""
+    (tmp_path / "p.c").write_text(OPENAT2)
+    subprocess.run(["gcc", "-w", "-o", "p", "p.c"], cwd=tmp_path, check=True)
+    done = harness.run(tmp_path / "p", folder=tmp_path)
+    if done.returncode == 1:
+        pytest.skip("this kernel has no openat2")
+    (log,) = harness.logs(tmp_path)
+    report = harness.read_log(log)
+    found = harness.counters(report, f"{tmp_path}/root/deep/data")
+    assert (found["POSIX_OPENS"], found["POSIX_BYTES_WRITTEN"]) == (6, 25)
+    failed = read_log(log).private["failed_calls"]
+    assert failed.loc[failed["operation"] == "open", "calls"].sum() == 2
 
 
 def test_a_link_that_is_renamed_is_no_file_and_a_file_that_takes_its_name_is(tmp_path: Path) -> None:

@@ -144,15 +144,27 @@ bool path_real(char out[PATH_BYTES], const char *absolute)
     return found;
 }
 
-/* Resolves the path in place. Returns false if it does not exist. */
-static bool make_real(char *path)
+/* Resolves the folder in which the last part of the path lies. */
+static bool real_folder(char real[PATH_BYTES], char *path)
+{
+    char *base = strrchr(path, '/');
+    *base = '\0';
+    bool found = path_real(real, path);
+    *base = '/';
+    size_t used = found && real[1] ? strlen(real) : 0, length = strlen(base);
+    found = found && used + length < PATH_BYTES;
+    if (found)
+        memcpy(real + used, base, length + 1);
+    return found;
+}
+
+/* Resolves the path in place. Its last part need not exist: after a rename or an unlink it does not. */
+static void make_real(char *path)
 {
     char *real = path_room_take();
-    bool found = real && path_real(real, path);
-    if (found)
+    if (real && (path_real(real, path) || real_folder(real, path)))
         strcpy(path, real);
     path_room_give(real);
-    return found;
 }
 
 bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path)
@@ -169,8 +181,9 @@ bool path_absolute(char out[PATH_BYTES], int dirfd, const char *path)
     if (used + length >= PATH_BYTES)
         return false;
     memcpy(out + used, path, length + 1);
-    if (!has_dotdot(out) || !make_real(out))
-        squeeze(out);
+    if (has_dotdot(out))
+        make_real(out);
+    squeeze(out);
     return true;
 }
 

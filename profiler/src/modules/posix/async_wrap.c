@@ -1,12 +1,15 @@
 /* The wrappers of async.def, and system calls made by number: openat2, which has no function in the C
  * library, calls on rings of io_uring, and io_submit, whose requests cannot be followed. */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../files/names.h"
 #include "../../lifecycle/confined.h"
 #include "../../sampling/held.h"
+#include "../../system/path_room.h"
 #include "rings.h"
 #include "async.h"
 #include "posix.h"
@@ -154,16 +157,25 @@ struct opening {
 
 enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT: the folder acts as the root as well. */
 
+/* The kernel knows the name of a file that was found below a folder which acted as the root. */
+static void note_opening(const struct call *c, int fd, int dirfd, const char *path, const struct opening *how)
+{
+    char *name = how->resolve & IN_ROOT && iolens_owns_memory() ? path_room_take() : NULL;
+    bool named = name && names_of_fd(name, fd);
+    posix_on_open(c, fd, named ? AT_FDCWD : dirfd, named ? name : path, (int)how->flags, (mode_t)how->mode);
+    path_room_give(name);
+}
+
 static long open_by_number(const void *caller, long dirfd, const char *path, const struct opening *how,
                            long bytes)
 {
     struct call c = {.function = "openat2", .caller = caller, .t0 = clock_now(&iolens.clock)};
     long fd = iolens_real_syscall(OPENAT2, dirfd, path, how, bytes);
     c.t1 = clock_now(&iolens.clock);
-    if (fd >= 0)
-        RECORDER(posix_on_open(&c, (int)fd, (int)dirfd,
-                               path + (how->resolve & IN_ROOT ? strspn(path, "/") : 0), (int)how->flags,
-                               (mode_t)how->mode));
+    if (fd < 0)
+        RECORDER(posix_on_open(&c, -1, AT_FDCWD, NULL, 0, 0));
+    else
+        RECORDER(note_opening(&c, (int)fd, (int)dirfd, path, how));
     return fd;
 }
 

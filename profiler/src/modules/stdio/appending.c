@@ -66,6 +66,13 @@ void appending_flushed(struct stream *stream, struct stdio_state *s)
     spin_unlock(&s->lock);
 }
 
+/* Returns how many of the bytes in the buffer lie before those of this process: a child of fork finds those
+ * of its parent there. */
+static int64_t earlier_bytes(const struct stream *stream, int64_t left)
+{
+    return left > stream->pending ? left - stream->pending : 0;
+}
+
 void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
 {
     struct stat info;
@@ -73,7 +80,7 @@ void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
     if (stream->pending == 0 || file_info_fd(stream->fd, &info) != 0)
         return;
     spin_lock(&s->lock);
-    place(s, info.st_size, stream->pending);
+    place(s, info.st_size + earlier_bytes(stream, left), stream->pending);
     stream->pending = 0;
     spin_unlock(&s->lock);
 }
@@ -100,7 +107,7 @@ void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left)
     }
     spin_lock(&s->lock);
     if (stream->pending > 0)
-        place(s, s->exit_end, stream->pending);
+        place(s, s->exit_end + earlier_bytes(stream, left), stream->pending);
     stream->pending = 0;
     s->exit_end += left;
     spin_unlock(&s->lock);
