@@ -120,4 +120,4 @@ def test_a_process_killed_amid_connections_leaves_those_that_it_closed(
 
 if __name__ == "__main__":  # Under ThreadSanitizer, in tests/sanitize.sh: a command that ends in the program.
     end = OtherEnd()
-    subprocess.run([*sys.argv[1:], *map(str, (end.port, 3, 8, 20, GIVEN))], check=True)
+    subprocess.run([*sys.argv[1:], *map(str, (end.port, 3, 8, 20, GIVEN))], check=True, timeout=PATIENCE)

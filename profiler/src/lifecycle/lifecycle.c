@@ -52,16 +52,20 @@ static void start_arenas(void)
     iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
 }
 
+/* True if the thread that forks was recorded. Several threads may fork at once, and the child has only its own
+ * thread's value. */
+static __thread bool recorded_at_fork __attribute__((tls_model("initial-exec")));
+
 static void before_fork(void)
 {
-    iolens.recorded_at_fork = atomic_load(&iolens.wiped.recording);
+    recorded_at_fork = atomic_load(&iolens.wiped.recording);
     sampling_before_fork();
 }
 
 /* Starts recording in a child of fork, with empty records, but with its parent's descriptors and streams. */
 static void after_fork(void)
 {
-    if (!iolens.recorded_at_fork)
+    if (!recorded_at_fork)
         return;
     iolens_busy = true;
     long_section_forget_others();

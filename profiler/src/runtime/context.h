@@ -33,7 +33,6 @@ struct wiped {
 struct context {
     struct wiped wiped;
     bool started;
-    bool recorded_at_fork;
     /* Number of the recording process; a process with another number (a child of vfork) must change
      * nothing. */
     pid_t pid;
