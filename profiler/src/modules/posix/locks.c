@@ -15,18 +15,39 @@ static const double SHORTEST_WAIT = 0.001;
 
 struct lock_counts {
     struct spin lock;
-    int64_t locks, exclusive, refused, waits;
+    int64_t locks, exclusive, refused, waits, unended;
     double seconds, last_end; /* Waiting time; overlapping time counts once. */
     double longest;
 };
 
 enum lock_kind { LOCK_SHARED_KIND, LOCK_EXCLUSIVE_KIND, LOCK_RELEASE_KIND };
 
+static struct file *file_of(int fd)
+{
+    struct open_file *open = fds_find(fd);
+    return open && !iolens_paused() ? fds_file(open) : NULL;
+}
+
+static void add_unended(struct lock_counts *counts, int64_t more)
+{
+    if (!counts)
+        return;
+    spin_lock(&counts->lock);
+    counts->unended += more;
+    spin_unlock(&counts->lock);
+}
+
+void locks_before(struct call *c, int fd, bool waits)
+{
+    struct file *file = waits ? file_of(fd) : NULL;
+    c->taken = file ? table_file_state(TABLE_file_locks, file) : NULL;
+    add_unended(c->taken, 1);
+}
+
 static void count(const struct call *c, int result, int fd, enum lock_kind kind)
 {
     int error = result == 0 ? 0 : *errno_place();
-    struct open_file *open = fds_find(fd);
-    struct file *file = open && !iolens_paused() ? fds_file(open) : NULL;
+    struct file *file = file_of(fd);
     struct lock_counts *counts = file ? table_file_state(TABLE_file_locks, file) : NULL;
     if (!counts)
         return;
@@ -50,8 +71,15 @@ static bool is_lock_command(int command)
     return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
 }
 
+bool locks_fcntl_waits(int command) { return command == F_SETLKW || command == F_OFD_SETLKW; }
+
+bool locks_flock_waits(int operation) { return !(operation & (LOCK_NB | LOCK_UN)); }
+
+bool locks_lockf_waits(int command) { return command == F_LOCK; }
+
 void locks_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value)
 {
+    add_unended(c->taken, -1);
     if (!is_lock_command(command) || (result != 0 && *errno_place() == EFAULT))
         return;
     /* The kernel has read the description if it took or released a lock. After a failure the address may
@@ -65,6 +93,7 @@ void locks_on_fcntl(const struct call *c, int result, int fd, int command, intpt
 
 void locks_on_flock(const struct call *c, int result, int fd, int operation)
 {
+    add_unended(c->taken, -1);
     count(c, result, fd,
           operation & LOCK_UN   ? LOCK_RELEASE_KIND
           : operation & LOCK_EX ? LOCK_EXCLUSIVE_KIND
@@ -73,13 +102,14 @@ void locks_on_flock(const struct call *c, int result, int fd, int operation)
 
 void locks_on_lockf(const struct call *c, int result, int fd, int command)
 {
+    add_unended(c->taken, -1);
     if (command != F_TEST)
         count(c, result, fd, command == F_ULOCK ? LOCK_RELEASE_KIND : LOCK_EXCLUSIVE_KIND);
 }
 
 struct row {
     uint64_t file;
-    int64_t rank, locks, exclusive, refused, waits;
+    int64_t rank, locks, exclusive, refused, waits, unended;
     double seconds, longest;
 };
 
@@ -90,6 +120,9 @@ static const struct column COLUMNS[] = {
     COLUMN(exclusive, "<i8", "calls", "of those, calls that took it for writing"),
     COLUMN(refused, "<i8", "calls", "calls that found the lock taken and did not wait for it"),
     COLUMN(waits, "<i8", "calls", "calls that took longer than 1 ms, to take or to release a lock"),
+    COLUMN(unended, "<i8", "calls",
+           "calls that waited for a lock when the process was killed, or when a snapshot of it was taken; "
+           "their time is not known"),
     COLUMN(seconds, "<f8", "s", "time in calls that take or release locks, overlap counted once"),
     COLUMN(longest, "<f8", "s", "time of the longest of these calls"),
 };
@@ -107,6 +140,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
             .exclusive = counts->exclusive,
             .refused = counts->refused,
             .waits = counts->waits,
+            .unended = iolens.lost ? counts->unended : 0,
             .seconds = counts->seconds * iolens.timeline.factor,
             .longest = counts->longest * iolens.timeline.factor,
         };

@@ -3,9 +3,19 @@
 #ifndef IOLENS_LOCKS_H
 #define IOLENS_LOCKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../../runtime/wrap.h"
+
+/* Notes that a call is about to wait for a lock if `waits`; the log of a program that is killed meanwhile has
+ * this call. */
+void locks_before(struct call *c, int fd, bool waits);
+
+/* Returns true if the command, or the operation, waits for a lock that another process holds. */
+bool locks_fcntl_waits(int command);
+bool locks_flock_waits(int operation);
+bool locks_lockf_waits(int command);
 
 /* Counts a lock by fcntl, which returned `result`; `value` is its third argument. Commands that take no lock
  * are ignored. */

@@ -15,12 +15,16 @@
 #define ON_MKSTEMP(...)                FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, 0, 0))
 #define ON_MKOSTEMP(...)               FN(__VA_ARGS__, OPENED(AT_FDCWD, pattern, flags, 0))
 
-#define ON_DUP(...)      FN(__VA_ARGS__, posix_on_dup(&c, ret, fd))
-#define ON_DUP2(...)     FNB(__VA_ARGS__, connections_before_replace(fd, copy, 0), posix_on_dup(&c, ret, fd))
-#define ON_DUP3(...)     FNB(__VA_ARGS__, connections_before_replace(fd, copy, flags), posix_on_dup(&c, ret, fd))
-#define ON_FCNTL(...)    FNV(__VA_ARGS__, (void)0, posix_on_fcntl(&c, ret, fd, command, (intptr_t)value))
-#define ON_FLOCK(...)    FN(__VA_ARGS__, locks_on_flock(&c, ret, fd, command))
-#define ON_LOCKF(...)    FN(__VA_ARGS__, locks_on_lockf(&c, ret, fd, command))
+#define ON_DUP(...)  FN(__VA_ARGS__, posix_on_dup(&c, ret, fd))
+#define ON_DUP2(...) FNB(__VA_ARGS__, connections_before_replace(fd, copy, 0), posix_on_dup(&c, ret, fd))
+#define ON_DUP3(...) FNB(__VA_ARGS__, connections_before_replace(fd, copy, flags), posix_on_dup(&c, ret, fd))
+#define ON_FCNTL(...)                                                                                        \
+    FNV(__VA_ARGS__, locks_before(&c, fd, locks_fcntl_waits(command)),                                       \
+        posix_on_fcntl(&c, ret, fd, command, (intptr_t)value))
+#define ON_FLOCK(...)                                                                                        \
+    FNB(__VA_ARGS__, locks_before(&c, fd, locks_flock_waits(command)), locks_on_flock(&c, ret, fd, command))
+#define ON_LOCKF(...)                                                                                        \
+    FNB(__VA_ARGS__, locks_before(&c, fd, locks_lockf_waits(command)), locks_on_lockf(&c, ret, fd, command))
 #define ON_FILENO(...)   FN(__VA_ARGS__, posix_on_fileno(&c, ret, stream))
 #define ON_CLOSE(...)    FNB(__VA_ARGS__, posix_before_close(&c, fd), posix_on_close(&c, ret))
 #define ON_CLOSEDIR(...) FNB(__VA_ARGS__, posix_before_close(&c, dirfd(folder)), posix_on_close(&c, ret))

@@ -15,13 +15,15 @@ from iolens.metrics.once import once_per_job
 def file_locks(job: Job, by_family: bool = True) -> Records:
     """Returns one row per file or family of files that were locked: `path`, `files`, `ranks`, and over all ranks
     `locks` (calls that took one), `exclusive`, `refused` (calls that did not wait for it) and `waits` (calls above
-    1 ms); `seconds` of the slowest rank in calls that take or release locks, and the `longest` such call.
+    1 ms), `unended` (calls that waited when the process was killed); `seconds` of the slowest rank in calls that take
+    or release locks, and the `longest` such call.
     """
     table = job.tables.get("file_locks", Records({}))
     if not len(table):
         return Records({})
     files = grouped_files(job, table, by_family)
     counts = {name: files.same.sum(table[name]) for name in ("locks", "exclusive", "refused", "waits")}
+    counts["unended"] = files.same.sum(table.get("unended", np.zeros(len(table), np.int64)))
     times = {"seconds": files.of_busiest_rank("seconds"), "longest": files.same.max(table["longest"])}
     return ordered(files.names.beside(counts | times), "-seconds")
 

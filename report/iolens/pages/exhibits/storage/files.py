@@ -135,11 +135,13 @@ FILE_LOCKS: Exhibit[Job] = Exhibit(
         Column("for writing", "exclusive", words.count),
         Column("refused", "refused", words.count),
         Column("calls above 1 ms", "waits", words.count),
+        Column("waiting at the end", "unended", words.count, optional=True),
         Column("slowest rank, s", "seconds", words.seconds),
         Column("longest call, s", "longest", words.seconds),
     ],
     note="By fcntl, flock and lockf, in calls that take or release locks. Refused: the lock was taken, and the call "
-    "did not wait for it. No other table counts this time as I/O.",
+    "did not wait for it. Waiting at the end: the process was killed meanwhile. No other table counts this time as "
+    "I/O.",
 )
 
 MAPPED_FILES: Exhibit[Job] = Exhibit(
