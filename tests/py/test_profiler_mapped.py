@@ -140,6 +140,33 @@ def test_fetched_bytes_are_those_that_the_kernel_counted(pattern: str, tmp_path:
     assert "not known" not in shown.columns
 
 
+@pytest.mark.parametrize("parts", [0, 1, 4, 100, 400])
+@pytest.mark.parametrize("is_reserved", [False, True])
+def test_nothing_is_fetched_from_holes(is_reserved: bool, parts: int, tmp_path: Path) -> None:
+    """Storage delivers nothing for a hole, or for room that was only reserved, although touching it fills the page
+    cache. A file in more pieces than the profiler looks at counts as one without holes.
+    """
+    if file_system(tmp_path) in MEMORY:
+        pytest.skip("the folder of this test lies in memory")
+    path = cold_file(tmp_path, 0)
+    with path.open("r+b") as file:
+        file.truncate(BYTES)
+        if is_reserved:
+            os.posix_fallocate(file.fileno(), 0, BYTES)
+        for number in range(parts):
+            file.seek(number * BYTES // max(parts, 1) // PAGE * PAGE)
+            file.write(os.urandom((4 << 20) // max(parts, 1) // PAGE * PAGE))
+        file.flush()
+        os.fsync(file.fileno())
+    job, read, _ = run_pattern("sequential", path, tmp_path)
+    if (path.stat().st_blocks * 512 >= BYTES) != is_reserved or (parts and not read):
+        pytest.skip("this file system has no holes, or the kernel counts no bytes read from it")
+    row = mapping(job)
+    assert row["told"] == 1
+    assert row["reached"] == BYTES
+    assert row["fetched"] == (BYTES if parts > 256 else pytest.approx(read, rel=0.05))
+
+
 def test_pages_that_were_there_before_are_not_fetched(tmp_path: Path) -> None:
     job, read, _ = run_pattern("warm", cold_file(tmp_path), tmp_path)
     row = mapping(job)

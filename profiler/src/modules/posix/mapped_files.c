@@ -40,8 +40,8 @@ struct mapped_counts {
 struct mapping {
     uintptr_t address;
     size_t bytes; /* Length of the part of the mapping that lay in the file when it was mapped. */
-    int64_t offset, cached;
-    struct file *file; /* NULL: this entry is free. */
+    int64_t offset, cached, stored; /* Pages in the page cache before, and pages with data. */
+    struct file *file;              /* NULL: this entry is free. */
 };
 
 /* The mappings of the process that are followed. */
@@ -172,7 +172,13 @@ void mapped_on_mmap(const struct call *c, const struct map_call *map)
         return;
     if (!c->taken)
         read_process_first(counts);
-    struct mapping fresh = {(uintptr_t)map->address, bytes_in_file(map), map->offset, c->mark, file};
+    size_t bytes = bytes_in_file(map);
+    struct mapping fresh = {(uintptr_t)map->address,
+                            bytes,
+                            map->offset,
+                            c->mark,
+                            page_cache_stored(map->fd, map->offset, bytes),
+                            file};
     if (fresh.cached == NOT_ASKED && !(map->flags & (MAP_POPULATE | MAP_LOCKED)))
         fresh.cached = page_cache_of_mapping(map->address, fresh.bytes, NULL);
     spin_lock(&counts->lock);
@@ -193,7 +199,8 @@ static void finish(const struct mapping *m)
     spin_lock(&counts->lock);
     if (cached >= 0) {
         counts->told++;
-        counts->fetched += cached > m->cached ? (cached - m->cached) * page_cache_page() : 0;
+        int64_t more = cached > m->cached ? cached - m->cached : 0;
+        counts->fetched += (more < m->stored ? more : m->stored) * page_cache_page();
         counts->reached += reached * page_cache_page();
     }
     if (--counts->live == 0) {
@@ -250,6 +257,7 @@ void mapped_on_mremap(const void *old, size_t old_bytes, const void *address, si
                        ? page_cache_of_mapping((const char *)address + m.bytes, bytes - m.bytes, NULL)
                        : 0;
     m.cached = !whole || m.cached < 0 || more < 0 ? NOT_ASKED : m.cached + more;
+    m.stored += grows ? page_cache_pages((int64_t)(bytes - m.bytes)) : 0;
     m.bytes = bytes;
     m.address = (uintptr_t)address;
     if (!whole || !follow(&m))
@@ -317,10 +325,12 @@ static const struct column COLUMNS[] = {
     COLUMN(
         forbidden, "<i8", "mappings",
         "those of files that the user may not write and does not own, whose pages the kernel does not tell"),
-    COLUMN(fetched, "<i8", "B",
-           "bytes of mapped ranges that the page cache held at the end and not at the start: storage "
-           "delivered them, for any process of the node and by faults or calls. Bytes that left the page "
-           "cache meanwhile are missing"),
+    COLUMN(
+        fetched, "<i8", "B",
+        "bytes of mapped ranges that the page cache held at the end and not at the start: storage "
+        "delivered them, for any process of the node and by faults or calls. Bytes that left the page "
+        "cache meanwhile are missing. Of a file with holes, or room that was reserved and never written, at "
+        "most the bytes that have data"),
     COLUMN(reached, "<i8", "B",
            "bytes that were in the page table of the process at the end. The kernel puts neighbours of a "
            "touched page there, too, so that this is an upper bound of the bytes touched"),

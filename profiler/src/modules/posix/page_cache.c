@@ -1,6 +1,8 @@
 #include "page_cache.h"
 
 #include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -12,6 +14,9 @@
  * request; for each, 8 bytes of page table and one of page cache fit into the memory for a path. */
 enum { CACHESTAT = 451, PAGES = 448, LINK_BYTES = 32 };
 
+/* Pieces of a file per request, which fit into the memory for a path, and the largest number of requests. */
+enum { PIECES = 64, MOST_REQUESTS = 4 };
+
 static const uint64_t PRESENT = UINT64_C(1) << 63;
 static const double FREE_SECONDS = 0.1, SHARE = 0.02;
 
@@ -22,7 +27,12 @@ struct answer {
     uint64_t table[PAGES];
     unsigned char cached[PAGES];
 };
-_Static_assert(sizeof(struct answer) <= PATH_BYTES, "an answer fits into a room for paths");
+struct pieces {
+    struct fiemap asked;
+    struct fiemap_extent of[PIECES];
+};
+_Static_assert(sizeof(struct answer) <= PATH_BYTES && sizeof(struct pieces) <= PATH_BYTES,
+               "an answer fits into a room for paths");
 
 int64_t page_cache_page(void) { return sysconf(_SC_PAGESIZE); }
 
@@ -46,6 +56,47 @@ int64_t page_cache_of_file(int fd, int64_t offset, size_t bytes)
     if (bytes == 0)
         return 0;
     return system_call(CACHESTAT, fd, &range, &stat, 0) == 0 ? (int64_t)stat.cached : -1;
+}
+
+int64_t page_cache_pages(int64_t bytes)
+{
+    int64_t size = page_cache_page();
+    return (bytes + size - 1) / size;
+}
+
+/* Returns the pages with data in [at, end); -1 if the kernel does not tell all of them. */
+static int64_t pages_with_data(int fd, struct pieces *pieces, int64_t at, int64_t end)
+{
+    int64_t pages = 0;
+    for (int i = 0; i < MOST_REQUESTS; i++) {
+        struct fiemap ask = {
+            .fm_start = (uint64_t)at, .fm_length = (uint64_t)(end - at), .fm_extent_count = PIECES};
+        pieces->asked = ask;
+        if (system_call(SYS_ioctl, fd, FS_IOC_FIEMAP, pieces) != 0)
+            return -1;
+        for (uint32_t j = 0; j < pieces->asked.fm_mapped_extents; j++) {
+            const struct fiemap_extent *piece = &pieces->of[j];
+            int64_t begin = (int64_t)piece->fe_logical, stop = begin + (int64_t)piece->fe_length;
+            begin = begin > at ? begin : at;
+            at = stop > at ? stop : at;
+            stop = stop < end ? stop : end;
+            if (!(piece->fe_flags & FIEMAP_EXTENT_UNWRITTEN) && begin < stop)
+                pages += page_cache_pages(stop - begin);
+        }
+        if (pieces->asked.fm_mapped_extents < PIECES || at >= end)
+            return pages;
+    }
+    return -1;
+}
+
+/* SEEK_HOLE would move the program's descriptor, and closing another one would release the program's locks on
+ * the file; asking for the pieces of the file does neither. */
+int64_t page_cache_stored(int fd, int64_t offset, size_t bytes)
+{
+    struct pieces *pieces = bytes > 0 ? (struct pieces *)path_room_take() : NULL;
+    int64_t stored = pieces ? pages_with_data(fd, pieces, offset, offset + (int64_t)bytes) : -1;
+    path_room_give((char *)pieces);
+    return stored < 0 ? page_cache_pages((int64_t)bytes) : stored;
 }
 
 static bool has_time(double t0)
@@ -73,7 +124,7 @@ static bool ask(uintptr_t page, int64_t pages, int table, struct answer *answer,
 int64_t page_cache_of_mapping(const void *address, size_t bytes, int64_t *reached)
 {
     double t0 = clock_now(&iolens.clock);
-    int64_t size = page_cache_page(), pages = ((int64_t)bytes + size - 1) / size, cached = 0, present = 0;
+    int64_t size = page_cache_page(), pages = page_cache_pages((int64_t)bytes), cached = 0, present = 0;
     struct answer *answer = (struct answer *)path_room_take();
     int table =
         reached ? (int)system_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
