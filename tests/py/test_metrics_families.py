@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import time
@@ -12,17 +13,24 @@ import pandas as pd
 import pytest
 from iolens.advise import say
 from iolens.advise.limits import DEFAULTS
+from iolens.advise.rules.accesses import fetched_in_vain
+from iolens.advise.rules.datasets import hdf5_not_collective
 from iolens.advise.rules.names import lock_waits
 from iolens.metrics.files import costly_files, locks, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST, families, family_name
 from iolens.metrics.files.mapped import mapped_files
+from iolens.metrics.files.stripes import striping
 from iolens.metrics.job.interfaces import mpiio
-from iolens.metrics.job.interfaces.hdf5 import hdf5_settings
+from iolens.metrics.job.interfaces.hdf5 import hdf5_settings, not_collective
+from iolens.metrics.job.interfaces.network import http_requests
+from iolens.metrics.processor.ask import Ask
+from iolens.metrics.processor.files import file_output
 from iolens.metrics.subjects.files_aligned import aligned_families
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.exhibits.storage.files import FILE_LOCKS
 from job_example import frame, job, job_of
+from test_advise_rules import layouts
 
 PLOTS = [
     f"/run7/plt{p:05d}/Level_{level}/Cell_D_{c:05d}" for p in range(0, 40, 10) for level in range(3) for c in range(20)
@@ -113,6 +121,19 @@ def test_no_sum_changes_and_the_slowest_rank_is_that_of_the_whole_family() -> No
     for name in ("bytes_written", "seconds_sum"):
         assert found[name].sum() == whole[name].sum()
     assert costly_files.family_ranks(made, found)[at] == "all"
+
+
+def test_many_families_cost_no_square_of_their_number() -> None:
+    """With a search for each family, four times as many would take 16 times as long."""
+    times = []
+    for count in (500, 2000):
+        words = ["".join(letters) for letters in itertools.islice(itertools.product("ghijklm", repeat=4), count)]
+        names = dict(enumerate(f"/run7/{word}/{word}{number}" for word in words for number in range(FEWEST)))
+        made = job_of(frames={"POSIX": frame("POSIX", [{"id": key, "rank": 0} for key in names])}, names=names)
+        begin = time.process_time()
+        assert len(costly_files.file_families(made)) == count
+        times.append(time.process_time() - begin)
+    assert times[1] < 8 * times[0] + 0.05
 
 
 def test_advice_names_a_family_and_how_many_files_it_has() -> None:
@@ -258,3 +279,72 @@ def test_a_comparison_has_the_files_of_a_family_with_the_same_standing_in_one_ro
         ["/run7/step####.h5", 20, -1, 2000, "appeared"],
         ["/run7/step####.h5", 10, 1000, 1000, "same"],
     ]
+
+
+def test_chunks_that_are_fetched_again_are_one_row_and_a_finding() -> None:
+    """No chunk alone is worth a finding. Two ranks fetch each of 50 chunks twice."""
+    urls = [f"http://store:8000/run7/c/0/{number}" for number in range(50)]
+    rows = [(url, rank, 2, 1 << 19, 1 << 18) for url in [*urls, "http://store:8000/run7/zarr.json"] for rank in (0, 1)]
+    table = pd.DataFrame(rows, columns=["url", "rank", "requests", "received", "distinct"])
+    table = table.assign(
+        partial=0, failed=0, sent=0, unplaced=0, object=1 << 18, seconds=0.25, first_byte_seconds=0.125
+    )
+    made = job_of(nprocs=2, private={"http_requests": table})
+    columns = ("url", "files", "ranks", "requests", "received", "again", "seconds")
+    assert list(http_requests(made).rows(*columns)) == [
+        ("http://store:8000/run7/c/0/*", 50, 2, 200, 50 << 20, 25 << 20, 12.5),
+        ("http://store:8000/run7/zarr.json", 1, 2, 4, 1 << 20, 1 << 19, 0.25),
+    ]
+    assert len(http_requests(made, by_family=False)) == 51
+    seen = fetched_in_vain.RULE.check(made, DEFAULTS)
+    assert seen is not None
+    assert "50 MiB from http://store:8000/run7/c/0/* (50 objects), 25 MiB of it more than once" in seen.evidence
+    one = job_of(nprocs=2, private={"http_requests": table[table["url"] == urls[0]]})
+    assert fetched_in_vain.RULE.check(one, DEFAULTS) is None
+
+
+def test_datasets_of_steps_are_one_row_for_each_cause() -> None:
+    names = {number: f"/run7/all.h5:/data/{number:05d}/rho" for number in range(20)}
+    rows = [
+        (dataset, rank, "filtered dataset", int(rank == 1), int(rank != 1)) for dataset in names for rank in range(3)
+    ]
+    rows.append((0, 2, "data transforms", True, False))
+    table = pd.DataFrame(rows, columns=["dataset", "rank", "cause", "own", "others"])
+    table = table.astype({"own": int, "others": int}).assign(collective=1, seconds=0.5, node=-1)
+    made = job_of(names=names, private={"hdf5_not_collective": table})
+    columns = ("dataset", "datasets", "cause", "calls", "ranks", "causing", "collective", "seconds")
+    assert list(not_collective(made).rows(*columns)) == [
+        ("/run7/all.h5:/data/#####/rho", 20, "filtered dataset", 60, 3, 1, 60, 10.0),
+        ("/run7/all.h5:/data/00000/rho", 1, "data transforms", 1, 1, 1, 1, 0.5),
+    ]
+    assert len(not_collective(made, by_family=False)) == 21
+    seen = hdf5_not_collective.RULE.check(made, DEFAULTS)
+    assert seen is not None
+    assert "60 transfers of /run7/all.h5:/data/#####/rho (20 datasets) independently" in seen.evidence
+
+
+def test_tables_of_stripes_and_of_input_and_output_have_a_family_in_one_row() -> None:
+    names = steps(12)
+    rows = [{"id": key, "rank": 0, "WRITES": 1, "BYTES_WRITTEN": 100, "F_WRITE_TIME": 0.5} for key in names]
+    striped = layouts({key: [key % 3, 3] if key else [7] for key in names})
+    made = job_of(frames={"POSIX": frame("POSIX", rows), "LUSTRE": striped}, nprocs=2, names=names)
+    found = striping.file_layouts(made)
+    assert found is not None
+    assert sorted(found.rows("path", "files", "bytes", "stripe_count", "osts")) == [
+        ("/run7/odd.h5", 1, 100, 2, [0, 3]),
+        ("/run7/step####.h5", 11, 1100, 2, [0, 1, 2, 3]),
+        ("/run7/step0000.h5", 1, 100, 1, [7]),
+    ]
+    whole = striping.file_layouts(made, 100, by_family=False)
+    assert whole is not None
+    assert len(whole) == 13
+    written = file_output(made)
+    assert written is not None
+    assert written[["name", "files", "bytes"]].values.tolist() == [
+        ["Total", 13, 1300],
+        ["/run7/step####.h5", 12, 1200],
+        ["/run7/odd.h5", 1, 100],
+    ]
+    each = file_output(made, Ask(threshold=0.0))
+    assert each is not None
+    assert len(each) == 14

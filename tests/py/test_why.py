@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from iolens.exports.chrome import chrome
 from iolens.log import Job
-from iolens.metrics.why.answers import Why, path_pieces, wait_states, why_of
+from iolens.metrics.why.answers import Why, path_by_activity, path_pieces, wait_states, waits_by_cause, why_of
 from iolens.metrics.why.calls.program import program_of
 from iolens.metrics.why.calls.whole import whole_part
 from iolens.metrics.why.causes import causes_of
@@ -333,6 +334,25 @@ def test_a_time_line_has_the_path_with_arrows_from_rank_to_rank() -> None:
         ("s", 1): (1, pytest.approx(6e6 - 0.001)),
         ("f", 1): (0, 6e6),
     }
+
+
+def test_files_of_a_family_are_one_work_that_others_waited_for() -> None:
+    """Rank 0 writes to each of 100 files in turn, and rank 1 waits for it meanwhile."""
+    lines = [RankLine(), RankLine()]
+    for step in range(100):
+        begin, end = 0.04 * step, 0.04 * (step + 1)
+        lines[0].file(begin, end, 1000 + step, "write").together("MPI_Barrier", end, end, 2)
+        lines[1].together("MPI_Barrier", begin, end, 2)
+    names = {1000 + step: f"/run7/plt{step:05d}" for step in range(100)}
+    rows = waits_by_cause(replace(job_with(*lines), names=names))
+    assert rows is not None
+    assert next(rows.rows("rank", "kind", "function", "file", "direct", "held_up")) == (
+        *(0, "I/O", "write", "/run7/plt#####"),
+        *(pytest.approx(4.0), 1),
+    )
+    path = path_by_activity(replace(job_with(*lines), names=names))
+    assert path is not None
+    assert dict(path.rows("file", "seconds"))["/run7/plt#####"] == pytest.approx(4.0)
 
 
 def test_waits_are_listed_by_pattern() -> None:

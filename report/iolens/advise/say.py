@@ -18,6 +18,7 @@ __all__ = [
     "at_most",
     "count",
     "files",
+    "members",
     "percent",
     "rate",
     "run_time",
@@ -69,8 +70,13 @@ def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
         return "no file"
     kin = families(paths(job, keys if len(keys) >= FEWEST else keys[:1]))
     own = int(kin.sizes[0])
-    name = PurePosixPath(kin.labels[0]).name if own == 1 else f"{family_name(kin.labels[0])} ({count(own, 'file')})"
+    name = PurePosixPath(kin.labels[0]).name if own == 1 else members(family_name(kin.labels[0]), own)
     return name if len(keys) == own else f"{name} and {count(len(keys) - own, 'other file')}"
+
+
+def members(label: str, number: float, noun: str = "file") -> str:
+    """Returns a label with the number of its family's members, unless it is the name of a single one."""
+    return label if number <= 1 else f"{label} ({count(number, noun)})"
 
 
 def and_others(number: int) -> str:

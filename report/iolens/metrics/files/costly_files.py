@@ -63,11 +63,11 @@ def file_families(job: Job) -> Records:
         columns[name] = np.where(same.max(found[name]) == same.min(found[name]), same.max(found[name]), 0)
     columns |= {name: same.max(found[name]) for name in ("seconds", "processes")}
     uses = _uses(job)
-    for number in np.flatnonzero(same.sizes > 1).tolist():
-        own = uses.where(uses["family"] == number)
-        shared = own["rank"] < 0
-        columns["seconds"][number] = own["seconds"][shared].sum() + own["seconds"][~shared].max(initial=0.0)
-        columns["processes"][number] = job.nprocs if shared.any() else len(own)
+    each, shared = Groups(uses["family"]), uses["rank"] < 0
+    several = uses["family"][each.first]
+    of_shared, of_own = (np.where(chosen, uses["seconds"], 0.0) for chosen in (shared, ~shared))
+    columns["seconds"][several] = each.sum(of_shared) + each.max(of_own)
+    columns["processes"][several] = np.where(each.sum(shared.astype(int)) > 0, job.nprocs, each.sizes)
     return found.where(same.first).beside(columns)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -24,8 +25,14 @@ _VARYING = re.compile(
     r"|[0-9]+)"
 )
 
-_Shape = tuple[str, tuple[str, ...]]
-"""A name with its numbers removed, and these numbers as texts."""
+_NUMBER, _LONG_HEXADECIMAL = re.compile("([0-9]+)"), re.compile("[0-9a-f]{8}")
+"""A search for decimal numbers alone is much faster. Texts without such a long word have no others."""
+
+_BETWEEN = "\1"
+"""A sign between texts that are searched together. It is part of no number."""
+
+_Shape = tuple[str, int]
+"""A text with its numbers removed, and the place of the first of these numbers in `_Shapes.numbers`."""
 
 _Key = tuple[str, str]
 """The shapes, without numbers, of the folder and the last component of a family's names."""
@@ -49,13 +56,21 @@ def families(names: Sequence[str]) -> Families:
     """Returns the families of different names, in the order of their first members. Its time is proportional to the
     number of names.
     """
-    shapes = _shapes(names)
+    # Shapes have zero bytes in place of numbers.
+    parts = [name.replace("\0", "\ufffd").replace(_BETWEEN, "\ufffd").rpartition("/") for name in names]
+    folders, bases = _Shapes({folder + slash for folder, slash, _ in parts}), _Shapes({base for *_, base in parts})
+    shapes = [(folders.of[folder + slash], bases.of[base]) for folder, slash, base in parts]
     groups: dict[_Key, list[int]] = {}
     for number, (folder, base) in enumerate(shapes):
-        if folder[0] and not _is_anonymous(base):
+        if folder[0] and not (base[0] == "\0" and _is_anonymous(bases.numbers[base[1]])):
             groups.setdefault((folder[0], base[0]), []).append(number)
     labels = {
-        key: _label([shapes[number] for number in members]) if len(members) > 1 else names[members[0]]
+        key: "".join(
+            several.label(each[side] for each in map(shapes.__getitem__, members))
+            for side, several in enumerate((folders, bases))
+        )
+        if len(members) > 1
+        else names[members[0]]
         for key, members in groups.items()
     }
     wider = _same_but_one_folder(labels)
@@ -72,45 +87,31 @@ def family_name(label: str) -> str:
     return "/".join(parts[varied[0] :]) if varied else parts[-1]
 
 
-def _shapes(names: Sequence[str]) -> list[tuple[_Shape, _Shape]]:
-    """Returns the shapes of each name's folder and of its last component. Zero bytes are replaced, because shapes have
-    them in place of numbers.
+class _Shapes:
+    """The shapes of different texts, `of` each: all texts are searched together, which is faster than a search for
+    each. `numbers` has the numbers of all texts, as texts.
     """
-    folders: dict[str, _Shape] = {}
-    found = []
-    for name in names:
-        folder, slash, base = name.replace("\0", "\ufffd").rpartition("/")
-        folder += slash
-        if folder not in folders:
-            folders[folder] = _shape(folder)
-        found.append((folders[folder], _shape(base)))
-    return found
+
+    def __init__(self, texts: Collection[str]) -> None:
+        joined = _BETWEEN.join(texts)
+        pieces = (_VARYING if _LONG_HEXADECIMAL.search(joined) else _NUMBER).split(joined)
+        shapes = "\0".join(pieces[::2]).split(_BETWEEN)
+        counts = {shape: shape.count("\0") for shape in {*shapes}}
+        begins = accumulate(map(counts.__getitem__, shapes), initial=0)
+        self.numbers = pieces[1::2]
+        self.of: dict[str, _Shape] = dict(zip(texts, zip(shapes, begins, strict=False), strict=False))
+
+    def label(self, alike: Iterable[_Shape]) -> str:
+        """Returns one label for texts of the same shape; numbers that are equal in all of them stay."""
+        shapes = {*alike}
+        texts = next(iter(shapes))[0].split("\0")
+        columns = ({self.numbers[begin + place] for _, begin in shapes} for place in range(len(texts) - 1))
+        return "".join(text + mark for text, mark in zip(texts, [*map(_mark, columns), ""], strict=True))
 
 
-def _shape(text: str) -> _Shape:
-    """Returns the shape of a folder or of the last component of a name."""
-    parts = _VARYING.split(text)
-    return "\0".join(parts[::2]), tuple(parts[1::2])
-
-
-def _is_anonymous(base: _Shape) -> bool:
-    """Returns whether the last component of a name is nothing but a number of nine digits or more."""
-    text, numbers = base
-    return text == "\0" and len(numbers[0]) > 8 and numbers[0].isdigit()
-
-
-def _label(shapes: Iterable[tuple[_Shape, _Shape]]) -> str:
-    """Returns one label for names of the same shape; numbers that are equal in all of them stay."""
-    folders, bases = zip(*shapes, strict=True)
-    return _common({*folders}) + _common({*bases})
-
-
-def _common(shapes: set[_Shape]) -> str:
-    """Returns the text of these shapes with a mark in place of each number that varies."""
-    texts = next(iter(shapes))[0].split("\0")
-    columns = zip(*(numbers for _, numbers in shapes), strict=True)
-    marks = [_mark({*column}) for column in columns]
-    return "".join(text + mark for text, mark in zip(texts, [*marks, ""], strict=True))
+def _is_anonymous(number: str) -> bool:
+    """Returns whether a number that is a whole name has nine digits or more."""
+    return len(number) > 8 and number.isdigit()
 
 
 def _mark(numbers: set[str]) -> str:
@@ -150,11 +151,13 @@ def _numbered(
     A family is identified by its group and not by its label, which may be the name of a file (`step#`), or of another
     family.
     """
-    family_of: list[tuple[object, str]] = [(None, name) for name in names]
+    first = np.arange(len(names))
+    named = {}
     for key, members in together.items():
         if len(members) >= FEWEST:
-            for number in members:
-                family_of[number] = (key, key if isinstance(key, str) else labels[key])
-    numbers: dict[tuple[object, str], int] = {}
-    place = np.fromiter((numbers.setdefault(one, len(numbers)) for one in family_of), np.intp, len(names))
-    return Families(place, [label for _, label in numbers], np.bincount(place, minlength=len(numbers)))
+            first[members] = at = min(members)
+            named[at] = key if isinstance(key, str) else labels[key]
+    known, place = np.unique(first, return_inverse=True)
+    return Families(
+        place, [named.get(at, names[at]) for at in known.tolist()], np.bincount(place, minlength=len(known))
+    )

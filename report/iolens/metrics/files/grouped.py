@@ -35,7 +35,17 @@ def families_of(job: Job, ids: np.ndarray, by_family: bool = True) -> Families:
     each file is a family by itself.
     """
     same = Groups(ids)
-    names = paths(job, ids[same.first].tolist())
+    return _families_of_groups(paths(job, ids[same.first].tolist()), same, by_family)
+
+
+def families_of_names(names: np.ndarray, by_family: bool = True) -> Families:
+    """Returns the families of a column of names, as `families_of` does for a column of record ids."""
+    same = Groups(names)
+    return _families_of_groups([*map(str, names[same.first].tolist())], same, by_family)
+
+
+def _families_of_groups(names: Sequence[str], same: Groups, by_family: bool) -> Families:
+    """Returns the families of rows that stand in groups, of which each has one name."""
     if not by_family:
         return Families(same.place, names, np.ones(len(names), np.intp))
     kin = families(names)
@@ -44,7 +54,11 @@ def families_of(job: Job, ids: np.ndarray, by_family: bool = True) -> Families:
 
 def grouped_files(job: Job, table: Records, by_family: bool = True, file: str = "file") -> GroupedFiles:
     """Returns the rows of a table, whose column `file` has record ids, by family of files or else by file."""
-    kin = families_of(job, table[file], by_family)
+    return grouped_rows(table, families_of(job, table[file], by_family))
+
+
+def grouped_rows(table: Records, kin: Families) -> GroupedFiles:
+    """Returns the rows of a table, of which `kin` has the family of each, by family."""
     same = Groups(kin.place)
     names = {"path": np.array(kin.labels, object), "files": kin.sizes, "ranks": same.distinct(table["rank"])}
     return GroupedFiles(table, same, Records(names))
@@ -56,7 +70,14 @@ def settings_of_families(job: Job, table: Records, names: Sequence[str], by_fami
     """
     kin = families_of(job, table["file"], by_family)
     same = Groups(kin.place, *(table[name] for name in names))
-    files = same.distinct(table["file"])
+    named = names_of_groups(job, table["file"], kin, same)
+    return Records(named | {name: table[name][same.first] for name in names})
+
+
+def names_of_groups(job: Job, ids: np.ndarray, kin: Families, same: Groups) -> dict[str, np.ndarray]:
+    """Returns, for groups of rows within families, the `path` (the family's label, or the name of the only file in the
+    group) and the number of `files`. `ids` has the record id of each row, and `kin` its family.
+    """
+    files = same.distinct(ids)
     labels = np.array(kin.labels, object)[kin.place[same.first]]
-    path = np.where(files > 1, labels, path_column(job, table["file"][same.first]))
-    return Records({"path": path, "files": files, **{name: table[name][same.first] for name in names}})
+    return {"path": np.where(files > 1, labels, path_column(job, ids[same.first])), "files": files}

@@ -10,24 +10,25 @@ from typing import Any
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.records import as_records
+from iolens.metrics.files.grouped import families_of_names
 from iolens.metrics.job.interfaces.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
 from iolens.metrics.processor.io import rank_io
 
 _SYSTEM = re.compile(r"/(proc|sys)/")
-_COLUMNS = ["name", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
+_COLUMNS = ["name", "files", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
 
 
 @once_per_job
 def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
-    """Returns the files that were read: one row for all files, then one row per file, most bytes first, without files
-    in /proc and /sys.
+    """Returns the files that were read: one row for all files, then one row per file or family of files, most bytes
+    first, without files in /proc and /sys.
 
-    Columns: name, ranks (that read the file), means over these ranks (seconds, mib in 2^20 bytes, calls), rate (all
+    Columns: name, files, ranks (that read them), means over these ranks (seconds, mib in 2^20 bytes, calls), rate (all
     bytes over all time, MiB/s), bytes_per_call, bytes (of all ranks). All layers but MPI-IO count. NaN: the ranks that
-    read are not known, because the log merges the file's ranks. Files with less than the threshold of the bytes and of
-    the time are left out.
+    read are not known, because the log merges the file's ranks. Rows with less than the threshold of the bytes and of
+    the time are left out; without a threshold, each file has a row.
     """
     return _file_rows(job, "read", ask)
 
@@ -48,21 +49,23 @@ def _file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     rows = kept(as_records(rows.drop(columns=["function", "id"])), ask.where).frame()
     if rows.empty:
         return None
-    named = rows.groupby("file", sort=True)
+    kin = families_of_names(rows["file"].to_numpy(object), by_family=ask.threshold > 0)
+    parts = zip(kin.labels, (part for _, part in rows.groupby(kin.place)), strict=True)
     least = ask.threshold / 100 * rows[["bytes", "time"]].sum()
-    each = [_file_row(str(name), part) for name, part in named if (part[["bytes", "time"]].sum() >= least).any()]
-    each.sort(key=lambda row: -row["bytes"])
+    each = [_file_row(label, part) for label, part in parts if (part[["bytes", "time"]].sum() >= least).any()]
+    each.sort(key=lambda row: (-row["bytes"], row["name"]))
     found = pd.DataFrame([_file_row("Total", rows), *each], columns=_COLUMNS)
-    found.attrs[LEFT_OUT] = named.ngroups - len(each)
+    found.attrs[LEFT_OUT] = len(kin.labels) - len(each)
     return found
 
 
 def _file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
-    """Returns the row of one file, or of all files."""
+    """Returns the row of some files."""
     calls, moved, spent = (float(part[column].sum()) for column in ("calls", "bytes", "time"))
     ranks = float(part["rank"].nunique()) if (part["rank"] >= 0).all() else float("nan")
     return {
         "name": name,
+        "files": part["file"].nunique(),
         "seconds": spent / ranks,
         "mib": moved / MIB / ranks,
         "rate": moved / MIB / spent if spent > 0 else float("nan"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ _MOST_FILES = 60
 
 class Activity(NamedTuple):
     """A kind of work: `computing`, `I/O`, `lock` (waiting for a file's lock), `core` (ready to run without a core),
-    `fault` (waiting for pages of files) or `MPI`; its function; the record id of its file (0: none or several).
+    `fault` (waiting for pages of files) or `MPI`; its function; the record id of its file (0: none or several), or of
+    the file that stands for its family.
     """
 
     kind: str
@@ -50,9 +52,11 @@ class Activities:
         return found
 
 
-def activities_of(program: Program, waits: Waits) -> Activities:
-    """Returns the spans of work of all ranks."""
-    kinds, of_call, of_inner = _kinds(program)
+def activities_of(program: Program, waits: Waits, alike: Mapping[int, int] | None = None) -> Activities:
+    """Returns the spans of work of all ranks. `alike` has, for files that count as one, the file that stands for them,
+    by record ids.
+    """
+    kinds, of_call, of_inner = _kinds(program, alike or {})
     waited = np.zeros(len(program))
     waited[waits.call] = waits.waited
     before = np.concatenate([[0.0], program.end[:-1]]) if len(program) else np.zeros(0)
@@ -71,12 +75,12 @@ def activities_of(program: Program, waits: Waits) -> Activities:
     return Activities(kinds, rank, start, end, what, _sums(rank, start, end, what))
 
 
-def _kinds(program: Program) -> tuple[tuple[Activity, ...], np.ndarray, np.ndarray]:
+def _kinds(program: Program, alike: Mapping[int, int]) -> tuple[tuple[Activity, ...], np.ndarray, np.ndarray]:
     """Returns the activities, and the index of the activity of each call, and of each file system call inside an MPI
     call.
     """
     is_file = program.kind != MPI
-    files = np.concatenate([program.file[is_file], program.inner_file])
+    files = _standing(np.concatenate([program.file[is_file], program.inner_file]), alike)
     functions = np.concatenate([program.function[is_file], program.inner_function])
     seconds = np.concatenate([(program.end - program.start)[is_file], program.inner_seconds])
     pairs = np.stack([functions.astype(np.uint64), files.astype(np.uint64)], axis=1)
@@ -101,6 +105,16 @@ def _kinds(program: Program) -> tuple[tuple[Activity, ...], np.ndarray, np.ndarr
         of_call[~is_file & (program.function == function)] = len(kinds)
         kinds.append(Activity("MPI", program.functions[function], 0))
     return tuple(kinds), of_call, of_files[int(is_file.sum()) :]
+
+
+def _standing(files: np.ndarray, alike: Mapping[int, int]) -> np.ndarray:
+    """Returns the files, those of `alike` replaced by the ones that stand for them."""
+    if not alike:
+        return files
+    known = np.array(sorted(alike), files.dtype)
+    standing = np.array([alike[file] for file in sorted(alike)], files.dtype)
+    place = np.minimum(np.searchsorted(known, files), len(known) - 1)
+    return np.where(known[place] == files, standing[place], files)
 
 
 def _inner_spans(program: Program, body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.comparison.settings import seconds_text
+from iolens.metrics.files.grouped import families_of
+from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.parts import COMPUTE, RUNNABLE
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
 from iolens.metrics.times.clocks import CommonClock, common_clock
-from iolens.metrics.why.activities import Activities, Activity, activities_of
+from iolens.metrics.why.activities import Activities, activities_of
 from iolens.metrics.why.calls.joins import Joins, joins_of
 from iolens.metrics.why.calls.program import CORE, Program, program_of
 from iolens.metrics.why.calls.whole import sound_part, whole_part
@@ -43,7 +45,7 @@ _LEAST_UNKNOWN = 100e-6
 @dataclass(frozen=True)
 class Why:
     """All results from the events of a job; `until`: the second at which the events end, if that is before the end of
-    the job.
+    the job; `labels`: the names of families of files, by the record id of the file that stands for each.
     """
 
     program: Program
@@ -53,6 +55,7 @@ class Why:
     graph: Graph
     unknown: Unknown
     until: float | None = None
+    labels: Mapping[int, str] = field(default_factory=dict)
 
 
 @once_per_job
@@ -64,15 +67,30 @@ def why(job: Job) -> Why | None:
     part, until = whole_part(sound_part(events, job.nprocs), job.nprocs)
     if not len(part):
         return None
-    return replace(why_of(program_of(part, job.nprocs), part.where(part["thread"] != 0)), until=until)
+    program = program_of(part, job.nprocs)
+    alike, labels = _families(job, program)
+    return replace(why_of(program, part.where(part["thread"] != 0), alike), until=until, labels=labels)
 
 
-def why_of(program: Program, other_threads: Records | None = None) -> Why:
-    """Returns the results for the calls of a job. other_threads: rows of `why_events` that are not in `program`."""
+def _families(job: Job, program: Program) -> tuple[dict[int, int], dict[int, str]]:
+    """Returns the file that stands for each file of a family, and the names of families by these files."""
+    ids = np.unique(np.concatenate([program.file, program.inner_file]))
+    ids = ids[ids != 0]
+    kin = families_of(job, ids)
+    standing = ids[Groups(kin.place).first]
+    several = kin.sizes[kin.place] > 1
+    labels = {file: kin.labels[at] for at, file in enumerate(standing.tolist()) if kin.sizes[at] > 1}
+    return dict(zip(ids[several].tolist(), standing[kin.place][several].tolist(), strict=True)), labels
+
+
+def why_of(program: Program, other_threads: Records | None = None, alike: Mapping[int, int] | None = None) -> Why:
+    """Returns the results for the calls of a job. other_threads: rows of `why_events` that are not in `program`; alike:
+    see `activities_of`.
+    """
     joins = joins_of(program)
     waits, graph = waits_of(program, joins), graph_of(program, joins)
     unknown = unknown_of(program, joins, graph, other_threads)
-    return Why(program, joins, waits, activities_of(program, waits), graph, unknown)
+    return Why(program, joins, waits, activities_of(program, waits, alike), graph, unknown)
 
 
 @once_per_job
@@ -144,7 +162,7 @@ def waits_by_cause(job: Job) -> Records | None:
         "seconds": total[rank, what],
         "held_up": causes.held[rank, what],
     }
-    return Records({"rank": rank, **_described(job, found.activities.kinds, what), **columns})
+    return Records({"rank": rank, **_described(job, found, what), **columns})
 
 
 @once_per_job
@@ -201,7 +219,7 @@ def path_by_activity(job: Job) -> Records | None:
     rank, what = rank[order], what[order]
     seconds = total[rank, what]
     share = seconds / max(float(total.sum()), 1e-300)
-    return Records({"rank": rank, **_described(job, found.activities.kinds, what), "seconds": seconds, "share": share})
+    return Records({"rank": rank, **_described(job, found, what), "seconds": seconds, "share": share})
 
 
 @once_per_job
@@ -218,12 +236,14 @@ def replays(job: Job) -> Records | None:
     return Records.of(("question", "rank", "file", "run_time", "saved", "least", "most"), rows)
 
 
-def _described(job: Job, kinds: tuple[Activity, ...], what: np.ndarray) -> dict[str, np.ndarray]:
-    """Returns the columns that describe activities."""
+def _described(job: Job, found: Why, what: np.ndarray) -> dict[str, np.ndarray]:
+    """Returns the columns that describe activities; the name of a file is that of its family."""
+    kinds = found.activities.kinds
+    files = [found.labels.get(kind.file) or _name(job, kind.file) for kind in kinds]
     return {
         "kind": np.array([kind.kind for kind in kinds], object)[what],
         "function": np.array([kind.function for kind in kinds], object)[what],
-        "file": np.array([_name(job, kind.file) for kind in kinds], object)[what],
+        "file": np.array(files, object)[what],
     }
 
 

@@ -12,6 +12,7 @@ from iolens.metrics.processor.sampled import inclusive
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share_columns
+from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
 
 def _file_columns(what: str) -> Sequence[Column]:
@@ -19,6 +20,7 @@ def _file_columns(what: str) -> Sequence[Column]:
     who = "reader" if what == "read" else "writer"
     return [
         Column("file", "name"),
+        FAMILY_SIZE,
         Column(f"avg {what} time per {who} rank, s", "seconds", words.seconds),
         Column(f"avg MiB per {who} rank", "mib", words.ratio),
         Column("MiB/s", "rate", words.ratio),

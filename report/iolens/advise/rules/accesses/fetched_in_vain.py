@@ -20,7 +20,9 @@ Keep what was fetched, and ask for parts of the size that is used:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the address with most needless bytes, and the part of its requests' time that belongs to them."""
+    """Returns the address, or the family of addresses, with most needless bytes, and the part of its requests' time
+    that belongs to them.
+    """
     found = http_requests(job)
     if not len(found):
         return None
@@ -34,10 +36,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
     row = dict(zip(found.names, next(found.where(slice(place, place + 1)).rows(*found.names)), strict=True))
     said = f", {say.size(again[place])} of it more than once" if again[place] > 0 else ""
     if np.isfinite(row["used"]):
-        said += f"; HDF5 gave the program {say.size(row['used'])} of this file"
+        said += (
+            f"; HDF5 gave the program {say.size(row['used'])} of {'these files' if row['files'] > 1 else 'this file'}"
+        )
     evidence = (
         f"{say.count(row['requests'], 'request')} through libcurl fetched {say.size(received[place])} from "
-        f"{row['url']}{said}. The slowest rank spent {say.seconds(row['seconds'])} in them."
+        f"{say.members(row['url'], row['files'], 'object')}{said}. The slowest rank spent "
+        f"{say.seconds(row['seconds'])} in them."
     )
     spent = float(row["seconds"]) * needless[place] / received[place]
     return Seen(evidence, spent, "It is the part of the requests' time that belongs to these bytes.", _REMEDY)

@@ -48,13 +48,15 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not len(found):
         return None
     causes = list(dict.fromkeys(found["cause"].tolist()))
-    dataset, cause, calls, causing, place = next(found.rows("dataset", "cause", "calls", "causing", "place"))
+    dataset, members, cause, calls, causing, place = next(
+        found.rows("dataset", "datasets", "cause", "calls", "causing", "place")
+    )
     spent = float(found["seconds"].max())
     where = f", called in {place}" if place else ""
     evidence = (
-        f"HDF5 carried out {say.count(calls, 'transfer')} of {dataset} independently, although the program asked for "
-        f"collective ones{where}. HDF5's reason: {cause}, on {say.count(causing, 'rank')}. These transfers took "
-        f"{say.seconds(spent)} on the slowest rank."
+        f"HDF5 carried out {say.count(calls, 'transfer')} of {say.members(dataset, members, 'dataset')} independently, "
+        f"although the program asked for collective ones{where}. HDF5's reason: {cause}, on "
+        f"{say.count(causing, 'rank')}. These transfers took {say.seconds(spent)} on the slowest rank."
     )
     remedy = "\n\n".join(_REMEDIES[each] for each in causes if each in _REMEDIES)
     return Seen(evidence, spent, "It assumes that these transfers take no time on the slowest rank.", remedy or _OTHER)

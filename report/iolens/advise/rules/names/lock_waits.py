@@ -7,6 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.locks import file_locks, rank_lock_seconds
+from iolens.metrics.grouping import ordered
 from iolens.metrics.why.answers import bound_of
 from iolens.metrics.why.what_if import LOCKS_FREE
 
@@ -39,30 +40,36 @@ def _remedy(job: Job) -> str:
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the file that cost most time in locks, and that time."""
     files, spent = file_locks(job), float(rank_lock_seconds(job).max())
-    if not len(files) or spent <= 0:
+    unended = int(files["unended"].sum()) if len(files) else 0
+    if not len(files) or (spent <= 0 and not unended):
         return None
-    path, members, ranks, locks, refused, waits, longest = next(
+    path, number, ranks, locks, refused, waits, longest = next(
         files.rows("path", "files", "ranks", "locks", "refused", "waits", "longest")
     )
-    named = path if members == 1 else f"{path} ({say.count(members, 'file')})"
     tried = f", {say.count(refused, 'attempt')} to lock it failed at once" if refused else ""
     evidence = (
-        f"The slowest rank spent {say.seconds(spent)} in calls that lock files. {named} cost most: "
-        f"{say.count(ranks, 'rank')} took {say.count(locks, 'lock')}{tried}; {say.count(waits, 'call')} took "
+        f"The slowest rank spent {say.seconds(spent)} in calls that lock files. {say.members(path, number)} cost "
+        f"most: {say.count(ranks, 'rank')} took {say.count(locks, 'lock')}{tried}; {say.count(waits, 'call')} took "
         f"more than 1 ms, the longest {say.seconds(longest)}."
     )
+    if unended:
+        path, number, unended = next(ordered(files, "-unended").rows("path", "files", "unended"))
+        evidence += (
+            f" When the program was killed, {say.count(unended, 'call')} waited for a lock of "
+            f"{say.members(path, number)}; how long is not known."
+        )
     hints = _HINTS if "MPI-IO" in job.records else ()
     bound = "It assumes that locks take no time on the slowest rank."
     replayed = bound_of(job, LOCKS_FREE) or 0.0
     if replayed > spent:
         bound = "It assumes that locks take no time on any rank, by a replay of the job's calls."
-    return Seen(evidence, max(spent, replayed), bound, _remedy(job), hints)
+    return Seen(evidence, None if unended else max(spent, replayed), "" if unended else bound, _remedy(job), hints)
 
 
 RULE = Rule(
     id="lock-waits",
     title="Ranks wait for file locks",
-    says="the slowest rank spent time in fcntl, flock or lockf",
+    says="the slowest rank spent time in fcntl, flock or lockf, or was killed while it waited there",
     limits=(),
     why="A lock that another process holds makes the caller wait; a parallel file system asks a server for each lock, "
     "also when it is free.",

@@ -16,10 +16,10 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.overview import path_column
+from iolens.metrics.files.grouped import families_of
 from iolens.metrics.files.use import among
 from iolens.metrics.files.writers import ranks_of_files
-from iolens.metrics.grouping import Groups, most, ordered
+from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times.traces import PIECE, record_slices, run_begins
 
@@ -80,12 +80,13 @@ def target_rows(job: Job) -> Records | None:
 
 
 @once_per_job
-def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
-    """Returns how many ranks meet on the stripes of each file, files with the most bytes first.
+def stripe_ranks(job: Job, limit: int = 15, by_family: bool = True) -> Records | None:
+    """Returns how many ranks meet on the stripes of each file, files with the most bytes first; of a family of files,
+    the one with the most bytes.
 
-    Columns: path, stripes (that moved bytes), fewest_ranks and most_ranks (on one of these stripes), ranks (of the
-    file), bytes, fullest (bytes of the largest stripe over the mean). None if `target_bytes` has a reason instead of a
-    table.
+    Columns: path (a family's label), files (of the family), stripes (that moved bytes), fewest_ranks and most_ranks (on
+    one of these stripes), ranks (of the file), bytes, fullest (bytes of the largest stripe over the mean). None if
+    `target_bytes` has a reason instead of a table.
     """
     rows, _ = stripe_records(job)
     if rows is None or "seconds" in rows:  # Files of a single stripe cannot be uneven.
@@ -99,7 +100,7 @@ def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
     files, users = Groups(file), Groups(rows["file"])
     found = Records(
         {
-            "path": path_column(job, file[files.first]),
+            "id": file[files.first],
             "stripes": files.sizes,
             "fewest_ranks": files.min(ranks),
             "most_ranks": files.max(ranks),
@@ -108,7 +109,10 @@ def stripe_ranks(job: Job, limit: int = 15) -> Records | None:
             "fullest": files.max(moved) / (files.sum(moved) / files.sizes),
         }
     )
-    return most(found, "bytes", limit)
+    every = ordered(found, "-bytes")
+    kin = families_of(job, every["id"], by_family)
+    names = {"path": np.array(kin.labels, object), "files": kin.sizes}
+    return every.where(Groups(kin.place).first).beside(names).where(slice(limit))
 
 
 def target_imbalance(table: Records) -> float:

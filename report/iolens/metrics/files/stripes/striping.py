@@ -6,6 +6,7 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.metrics.files.grouped import families_of, names_of_groups
 from iolens.metrics.files.overview import all_files, path_column, with_bytes
 from iolens.metrics.files.use import by_file, id_rows, joined_files
 from iolens.metrics.grouping import Groups, ordered, without_repeats
@@ -80,14 +81,21 @@ def named_targets(job: Job) -> int:
 
 
 @once_per_job
-def file_layouts(job: Job, limit: int = 15) -> Records | None:
-    """Returns the layouts of the files with the most bytes: path, bytes, component, stripe_size, stripe_count, osts."""
+def file_layouts(job: Job, limit: int = 15, by_family: bool = True) -> Records | None:
+    """Returns the layouts of the files with the most bytes: path, files, bytes, component, stripe_size, stripe_count,
+    osts. Files of a family that have the same stripes are one row, with the targets of all.
+    """
     rows = _known_layouts(job)
     if rows is None or not len(all_files(job)):
         return None
     moved = _file_bytes(job, rows["id"])
-    both = ordered(rows.beside({"bytes": moved}).where(moved > 0), "-bytes", "id", "component").where(slice(limit))
-    return both.beside({"path": path_column(job, both["id"])})
+    both = ordered(rows.beside({"bytes": moved}).where(moved > 0), "-bytes", "id", "component")
+    kin = families_of(job, both["id"], by_family)
+    same = Groups(kin.place, *(both[name] for name in ("component", "stripe_size", "stripe_count")))
+    columns = names_of_groups(job, both["id"], kin, same) | {"bytes": same.sum(both["bytes"])}
+    every = [(sorted({target for one in own.tolist() for target in one}),) for own in same.parts(both["osts"])]
+    columns |= Records.of(["osts"], every).single
+    return ordered(both.where(same.first).beside(columns), "-bytes").where(slice(limit))
 
 
 @once_per_job

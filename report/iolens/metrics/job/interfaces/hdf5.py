@@ -6,8 +6,7 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.grouped import settings_of_families
-from iolens.metrics.files.overview import path_column
+from iolens.metrics.files.grouped import families_of, names_of_groups, settings_of_families
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.mpi.nodes import chains
@@ -27,27 +26,31 @@ def hdf5_settings(job: Job, by_family: bool = True) -> Records:
 
 
 @once_per_job
-def not_collective(job: Job) -> Records:
-    """Returns, for each `dataset` (path) and `cause`, the transfers for which the program asked for collective calls
-    and which HDF5 carried out independently: `calls` over all ranks, `ranks` with such calls, `causing` (the number
-    of ranks that caused it), `collective` (calls of these ranks on the dataset that were collective), `seconds` of
-    the slowest rank, and `place`, the call in the program where it was recorded.
+def not_collective(job: Job, by_family: bool = True) -> Records:
+    """Returns, for each `dataset` (path) or family of datasets and each `cause`, the transfers for which the program
+    asked for collective calls and which HDF5 carried out independently: `datasets`, `calls` over all ranks, `ranks`
+    with such calls, `causing` (the number of ranks that caused it), `collective` (calls of these ranks on the datasets
+    that were collective), `seconds` of the slowest rank, and `place`, the first call in the program.
     """
     table = job.tables.get("hdf5_not_collective", Records({}))
     if not len(table):
         return Records({})
-    groups = Groups(table["dataset"], table["cause"])
-    first = groups.first
+    kin = families_of(job, table["dataset"], by_family)
+    groups = Groups(kin.place, table["cause"])
+    named = names_of_groups(job, table["dataset"], kin, groups)
+    of_rank = Groups(groups.place, table["rank"])
+    its_group = Groups(groups.place[of_rank.first])
     found = Records(
         {
-            "dataset": path_column(job, table["dataset"][first]),
-            "cause": table["cause"][first],
+            "dataset": named["path"],
+            "datasets": named["files"],
+            "cause": table["cause"][groups.first],
             "calls": groups.sum(table["own"] + table["others"]),
-            "ranks": groups.sum(np.ones(len(table), int)),
-            "causing": groups.sum((table["own"] > 0).astype(int)),
+            "ranks": its_group.sizes,
+            "causing": its_group.sum((of_rank.sum(table["own"]) > 0).astype(int)),
             "collective": groups.sum(table["collective"]),
-            "seconds": groups.max(table["seconds"]),
-            "place": _places(job, table.where(first)),
+            "seconds": its_group.max(of_rank.sum(table["seconds"])),
+            "place": _places(job, table.where(groups.first)),
         }
     )
     return ordered(found, "-seconds")

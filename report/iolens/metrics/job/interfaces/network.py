@@ -6,17 +6,10 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.metrics.files.grouped import families_of_names, grouped_rows
 from iolens.metrics.files.overview import paths
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
-
-
-def _by_place(table: Records, place: str, sums: str) -> tuple[Records, Groups]:
-    """Returns one row per value of the column `place`: the `ranks` that have it, and `sums` (names) over them."""
-    same = Groups(table[place])
-    numbers = {name: same.sum(table[name]) for name in sums.split()}
-    found = Records({place: table[place][same.first], "ranks": same.sum(np.ones(len(table), int))} | numbers)
-    return found, same
 
 
 @once_per_job
@@ -28,7 +21,9 @@ def connections(job: Job) -> Records:
     table = job.tables.get("connections", Records({}))
     if not len(table):
         return Records({})
-    found, same = _by_place(table, "address", "connections established received sent resent")
+    same = Groups(table["address"])
+    sums = {name: same.sum(table[name]) for name in ("connections", "established", "received", "sent", "resent")}
+    found = Records({"address": table["address"][same.first], "ranks": same.sizes} | sums)
     trips = np.where(table["shortest_rtt"] > 0, table["shortest_rtt"], np.nan)
     known = found["established"] > 0
     moved = {name: np.where(known, found[name], np.nan) for name in ("received", "sent", "resent")}
@@ -37,22 +32,28 @@ def connections(job: Job) -> Records:
 
 
 @once_per_job
-def http_requests(job: Job) -> Records:
-    """Returns one row per `url` that the job asked for through libcurl: `ranks`, `requests`, `partial`, `failed`,
-    `received` and `sent` bytes over all ranks, and of the slowest rank `seconds` in requests and the
-    `first_byte_seconds` until their first bytes. `again`: the bytes that a rank had fetched before (at least; NaN in
-    logs of earlier versions). `used`: the bytes that HDF5 gave the program from this file (NaN: it did not open it).
+def http_requests(job: Job, by_family: bool = True) -> Records:
+    """Returns one row per `url` or family of addresses that the job asked for through libcurl: `files` (addresses),
+    `ranks`, `requests`, `partial`, `failed`, `received` and `sent` bytes over all ranks, and of the slowest rank
+    `seconds` in requests and the `first_byte_seconds` until their first bytes. `again`: the bytes that a rank had
+    fetched before (at least; NaN in logs of earlier versions). `used`: the bytes that HDF5 gave the program from these
+    files (NaN: it did not open all of them).
     """
     table = job.tables.get("http_requests", Records({}))
     if not len(table):
         return Records({})
-    found, same = _by_place(table, "url", "requests partial failed received sent")
-    times = {name: same.max(table[name]) for name in ("seconds", "first_byte_seconds")}
+    kin = families_of_names(table["url"], by_family)
+    urls = grouped_rows(table, kin)
+    found = {"url": urls.names["path"], "files": urls.names["files"], "ranks": urls.names["ranks"]}
+    found |= {name: urls.same.sum(table[name]) for name in ("requests", "partial", "failed", "received", "sent")}
+    found |= {name: urls.of_busiest_rank(name) for name in ("seconds", "first_byte_seconds")}
     known = "distinct" in table
     again = table["received"] - table["distinct"] - table["unplaced"] if known else np.full(len(table), np.nan)
-    used = _bytes_used(job)
-    bytes_used = np.array([used.get(str(url), np.nan) for url in found["url"].tolist()], float)
-    return ordered(found.beside(times | {"again": same.sum(again), "used": bytes_used}), "-received")
+    first = Groups(table["url"]).first
+    given = _bytes_used(job)
+    used = np.array([given.get(str(url), np.nan) for url in table["url"][first].tolist()], float)
+    sums = {"again": urls.same.sum(again), "used": Groups(kin.place[first]).sum(used)}
+    return ordered(Records(found | sums), "-received")
 
 
 def _bytes_used(job: Job) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from iolens.log import Job
 from iolens.metrics.job.interfaces import extra, hdf5, mpiio
 from iolens.pages import words
@@ -59,8 +61,11 @@ NOT_COLLECTIVE: Exhibit[Job] = Exhibit(
     name="hdf5_not_collective",
     title="HDF5 transfers that were not collective as asked",
     metric=hdf5.not_collective,
+    whole=lambda job: hdf5.not_collective(job, by_family=False),
+    listed=hdf5.not_collective,
     columns=[
         Column("dataset", "dataset"),
+        replace(FAMILY_SIZE, head="datasets", source="datasets"),
         Column("cause", "cause"),
         Column("calls", "calls", words.count),
         Column("collective", "collective", words.count),

@@ -6,6 +6,7 @@ from iolens.log import Job
 from iolens.metrics.job.interfaces import network
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
 CONNECTIONS: Exhibit[Job] = Exhibit(
     name="connections",
@@ -30,8 +31,11 @@ HTTP_REQUESTS: Exhibit[Job] = Exhibit(
     name="http_requests",
     title="Requests through libcurl",
     metric=network.http_requests,
+    whole=lambda job: network.http_requests(job, by_family=False),
+    listed=network.http_requests,
     columns=[
         Column("address", "url"),
+        FAMILY_SIZE,
         Column("ranks", "ranks", words.count),
         Column("requests", "requests", words.count),
         Column("for a part", "partial", words.count),

@@ -16,6 +16,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 from iolens.pages.exhibits import finding
+from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
 
 def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -120,9 +121,11 @@ FILE_LAYOUTS: Exhibit[Job] = Exhibit(
     name="file_layouts",
     title="Stripes of the files with the most bytes",
     metric=striping.file_layouts,
-    whole=lambda job: striping.file_layouts(job, EVERY),
+    whole=lambda job: striping.file_layouts(job, EVERY, by_family=False),
+    listed=lambda job: striping.file_layouts(job, EVERY),
     columns=[
         Column("file", "path"),
+        FAMILY_SIZE,
         Column("transferred", "bytes", words.size),
         Column("stripes", "stripe_count"),
         Column("stripe size", "stripe_size", words.exact_size),
@@ -153,9 +156,11 @@ STRIPE_RANKS: Exhibit[Job] = Exhibit(
     name="stripe_ranks",
     title="Ranks on the stripes of a file",
     metric=ost.stripe_ranks,
-    whole=lambda job: ost.stripe_ranks(job, EVERY),
+    whole=lambda job: ost.stripe_ranks(job, EVERY, by_family=False),
+    listed=lambda job: ost.stripe_ranks(job, EVERY),
     columns=[
         Column("file", "path"),
+        FAMILY_SIZE,
         Column("transferred", "bytes", words.size),
         Column("ranks", "ranks", words.count),
         Column("stripes used", "stripes", words.count),
@@ -164,7 +169,8 @@ STRIPE_RANKS: Exhibit[Job] = Exhibit(
         Column("fullest stripe", "fullest", words.ratio),
     ],
     note="Ranks that read or wrote on a stripe: writers of a stripe take its lock from each other. Fullest stripe: "
-    "its bytes divided by the mean of the file's used stripes.",
+    "its bytes divided by the mean of the file's used stripes. Of a family of files, the row has the file with the "
+    "most bytes.",
 )
 
 LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
