@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -12,6 +13,7 @@ from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.metrics.subjects.gate import BROKEN, HELD, OPEN, judge_limit, limit_of
 from iolens.metrics.subjects.subject import Output, Subject, Trial, Value
+from job_example import job_of, small_job
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 OLD, NEW = (DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0"))
@@ -75,6 +77,50 @@ def test_a_number_that_is_none_breaks_no_limit_and_is_said(value: float, unit: s
             assert (found.outcome, found.reason) == (OPEN, "some runs have no number here, or an infinite one")
 
 
+def recorded(seconds: list[float], **fields: Any) -> Subject:
+    """Returns runs of which there are logs."""
+    jobs = [job_of(one, frames=small_job().frames, names=small_job().names, **fields) for one in seconds]
+    return Subject("x", Path("x"), tuple(Trial(Path("x"), made) for made in jobs))
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_base_cut", "is_new_cut", "outcome"),
+    [
+        ("run_time>+10%", False, False, HELD),
+        ("run_time>+10%", False, True, OPEN),  # A killed program ran for a shorter time than it would have.
+        ("run_time>+10%", True, False, HELD),  # With its whole time, the base run makes the growth smaller still.
+        ("posix_written<-5%", False, True, HELD),
+        ("posix_written<-5%", True, False, OPEN),
+        ("posix_speed_by_the_slowest<-5%", False, True, OPEN),
+        ("run_time>-40%", False, True, BROKEN),
+        ("run_time>-40%", True, False, OPEN),
+    ],
+)
+def test_a_log_that_is_not_whole_proves_no_more_than_it_can(
+    limit: str, is_base_cut: bool, is_new_cut: bool, outcome: str
+) -> None:
+    sides = [
+        recorded([10.0, 10.1, 9.9, 10.0], missing=("The program was killed.",) * is_cut)
+        for is_cut in (is_base_cut, is_new_cut)
+    ]
+    (found,) = judge_limit([limit_of(limit)], *sides)
+    assert (found.outcome, "is not whole" in found.reason) == (outcome, outcome == OPEN)
+
+
+def test_a_trace_without_room_leaves_the_verdict() -> None:
+    runs = recorded([10.0, 10.1, 9.9], missing=("The DXT_POSIX module ran out of room.",))
+    (found,) = judge_limit([limit_of("run_time>+10%")], runs, runs)
+    assert found.outcome == HELD
+
+
+@pytest.mark.parametrize(("new", "outcome"), [(3.0, OPEN), (4.0, BROKEN)])
+def test_a_second_proves_nothing_if_logs_count_whole_seconds(new: float, outcome: str) -> None:
+    """1.99 and 2.01 s may be 2 and 3 s in such logs."""
+    sides = [recorded([seconds] * 3, version="3.21") for seconds in (2.0, new)]
+    (found,) = judge_limit([limit_of("run_time>+10%")], *sides)
+    assert found.outcome == outcome
+
+
 @pytest.mark.parametrize("text", ["", "g_x", "g_x>10", "g_x=10%", ">10%", "g_x<-100%", "g_x>+10%; rm"])
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
@@ -87,13 +133,13 @@ def test_exit_codes_table_and_junit(tmp_path: Path, capsys: pytest.CaptureFixtur
         for number in range(3):
             shutil.copy(log, tmp_path / folder / f"{number}.darshan")
     words = ["check", str(tmp_path / "new"), "--against", str(tmp_path / "base"), "--junit", str(tmp_path / "j.xml")]
-    assert main([*words, "--fail", "posix_written>+0%", "--fail", "run_time<-1%"]) == 1
+    assert main([*words, "--fail", "posix_written>+0%", "--fail", "posix_written>-1%"]) == 1
     printed = capsys.readouterr().out
-    assert "1 of 2 limits broken; run_time" in printed
+    assert "1 of 2 limits broken; posix_written" in printed
     cases = ElementTree.parse(tmp_path / "j.xml").getroot().findall("testcase")
     assert [(case.get("name"), [part.tag for part in case]) for case in cases] == [
         ("posix_written>+0%", []),
-        ("run_time<-1%", ["failure"]),
+        ("posix_written>-1%", ["failure"]),
     ]
     assert main([*words, "--fail", "posix_written>+0%"]) == 0
     assert main(["check", str(NEW), "--against", str(OLD), "--fail", "run_time<-1%"]) == 0

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from iolens.errors import UsageError
+from iolens.log import Job
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
 from iolens.metrics.subjects.aligned import Key, numbers, typical
 from iolens.metrics.subjects.subject import Subject
@@ -22,6 +23,12 @@ BROKEN, HELD, OPEN = "broken", "held", "open"
 
 _SCATTERED = ("s", "µs", "MiB/s", "share", "")
 """Units of numbers that differ from run to run of the same program. All others are counts and bytes."""
+
+_NOT_ADDED = ("MiB/s", "share", "")
+"""Units of numbers that a log with missing records may have too small or too large."""
+
+_WHOLE_SECONDS = 2.0
+"""Seconds by which two run times of logs that count whole seconds may differ by rounding."""
 
 _LIMIT = re.compile(r"([a-z0-9_]+)\s*([<>])\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*%")
 
@@ -85,10 +92,11 @@ def judge_limit(
         raise UsageError(f"--fail {unknown[0].text}: no log or output here has this number{likely}; see --list")
     measured = [numbers(base), numbers(new)]
     risk = (1.0 - confidence) / max(1, len(limits))
-    return [
+    verdicts = [
         _verdict(limit, known[limit.name], [[*each.get(known[limit.name], ())] for each in measured], risk)
         for limit in limits
     ]
+    return [_doubted(verdict, base, new) for verdict in verdicts]
 
 
 def _name(key: Key) -> str:
@@ -111,6 +119,29 @@ def _verdict(limit: GrowthLimit, key: Key, groups: Sequence[Sequence[float]], ri
     return LimitVerdict(
         limit, outcome, unit, before, now, ratio, "" if outcome != OPEN else "more runs are needed to tell"
     )
+
+
+def _doubted(verdict: LimitVerdict, base: Subject, new: Subject) -> LimitVerdict:
+    """Returns the verdict, or an open one if it may come from what the logs lack.
+
+    The counts and seconds of a log that is not whole are too small. So the ratio is too large if such a log is among
+    the base runs, and too small if it is among the new ones.
+    """
+    if verdict.outcome == OPEN:
+        return verdict
+    seems_large = (verdict.outcome == BROKEN) == verdict.limit.is_above
+    doubtful = [base, new] if verdict.unit in _NOT_ADDED else [base if seems_large else new]
+    if any(_is_cut(job) for subject in doubtful for job in subject.jobs):
+        return replace(verdict, outcome=OPEN, reason="a log is not whole, so that its numbers are too small")
+    coarse = verdict.limit.name == "run_time" and any(job.whole_seconds for job in (*base.jobs, *new.jobs))
+    if coarse and abs(verdict.new - verdict.base) < _WHOLE_SECONDS:
+        return replace(verdict, outcome=OPEN, reason="the logs count whole seconds")
+    return verdict
+
+
+def _is_cut(job: Job) -> bool:
+    """Returns whether counts and times of a log are too small; traces that ran out of room change neither."""
+    return any("DXT" not in reason and "IOLENS_WHY" not in reason for reason in job.partial)
 
 
 def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) -> tuple[Ratio | None, str]:
