@@ -30,6 +30,13 @@ def test_planted_periods_are_found(bursts: int, period: int, length: int, jitter
         assert np.diff(found.begin).mean() == pytest.approx(period, abs=0.1 * period)
 
 
+def test_a_long_burst_at_the_start_hides_no_period() -> None:
+    moved = np.concatenate([np.ones(300), periodic(20, 50, 5, 0.02, np.random.default_rng(3))])
+    found, chance = bursts_of(moved)
+    assert chance <= CHANCE / 2
+    assert np.diff(found.begin).mean() == pytest.approx(50, abs=2)
+
+
 def test_random_maps_rarely_look_even() -> None:
     """Each of four kinds of random maps gives a false alarm in one case of 200. More than 5 alarms in 250 maps have a
     probability below 1 in 300.
