@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 from iolens.pages.job.prometheus import Reading, Scrapes, exposition
 
 parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed")
+openmetrics = pytest.importorskip("prometheus_client.openmetrics.parser")
 
 HOSTILE = 'a"b\\c\nd{e="f"} 1'
 
 
-def parsed(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    families = parser.text_string_to_metric_families(text)
+def samples_of(families: Iterable[Any]) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value
         for family in families
         for sample in family.samples
     }
+
+
+def parsed(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    """Returns the samples. The parser of OpenMetrics, which refuses more than that of Prometheus's older format, must
+    find the same ones; there the name of a counter's family has no `_total`, and a line ends the text.
+    """
+    found = samples_of(parser.text_string_to_metric_families(text))
+    newer = re.sub(r"^(# (?:HELP|TYPE) \w+)_total ", r"\1 ", text, flags=re.MULTILINE) + "# EOF\n"
+    assert samples_of(openmetrics.text_string_to_metric_families(newer)) == found
+    return found
 
 
 def group(name: str, job: str, written: float, processes: int = 1) -> Reading:

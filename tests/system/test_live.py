@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -19,6 +20,8 @@ from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
 from mpi_library import FLAVOUR
 from patience import PATIENCE
+
+SCRAPES = 100
 
 SOURCE = Path(__file__).resolve().parents[1] / "c/spool_killed.c"
 
@@ -96,6 +99,56 @@ def test_running_jobs_are_written_for_prometheus(waiting: subprocess.Popen[str],
     assert moved["STDIO", "write"] == 5
     assert [one.value for one in samples if one.name == "iolens_job_processes"] == [1]
     assert waiting.poll() is None
+
+
+WRITER = """
+import os, subprocess, sys, time
+more, until = int(sys.argv[2]), time.monotonic() + float(sys.argv[3])
+with open(sys.argv[1], "wb", 0) as file:
+    number = 0
+    while time.monotonic() < until:
+        file.write(bytes(1000))
+        number += 1
+        if more and number % 5 == 0:
+            subprocess.Popen([sys.executable, "-S", *sys.orig_argv[2:4], f"part{number}", "0", "0.1"])
+        time.sleep(0.01)
+"""
+"""A program that writes a thousand bytes every hundredth of a second, and starts others that do so for a short time."""
+
+
+def test_no_counter_of_running_jobs_falls_from_scrape_to_scrape(tmp_path: Path) -> None:
+    """A job's processes begin and end while `iolens live` writes their numbers again and again."""
+    parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed")
+    (tmp_path / "writer.py").write_text(WRITER)
+    settings = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_SPOOL": str(tmp_path)}
+    settings |= {"IOLENS_INCLUDE": str(tmp_path), "IOLENS_JOBID": "4711", "IOLENS_LOGPATH": str(tmp_path)}
+    words = [sys.executable, "-S", "writer.py", "whole", "1", "1000"]
+    job = subprocess.Popen(words, cwd=tmp_path, env=os.environ | settings, stderr=subprocess.DEVNULL)
+    scraped, lines = tmp_path / "jobs.prom", ["--prometheus", "jobs.prom", "--interval", "0.001"]
+    command = [sys.executable, "-m", "iolens.cli.main", "live", *lines]
+    live = subprocess.Popen(command, cwd=tmp_path, env=os.environ | {"IOLENS_SPOOL": str(tmp_path)})
+    seen: list[dict[tuple[str, ...], float]] = []
+    last = 0
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while len(seen) < SCRAPES and time.monotonic() < deadline:
+            time.sleep(0.001)
+            if not scraped.exists() or scraped.stat().st_ino == last:
+                continue
+            with scraped.open() as file:
+                last = os.fstat(file.fileno()).st_ino
+                families = [*parser.text_string_to_metric_families(file.read())]
+            found = [one for each in families for one in each.samples if one.name.endswith("_total")]
+            seen.append({(one.name, *sorted(one.labels.values())): one.value for one in found})
+    finally:
+        for program in (live, job):
+            program.kill()
+            program.wait()
+    assert len(seen) == SCRAPES
+    falling = [key for old, new in itertools.pairwise(seen) for key in old if new.get(key, 0.0) < old[key]]
+    assert not falling
+    moved = [sum(value for key, value in one.items() if "write" in key) for one in (seen[0], seen[-1])]
+    assert moved[1] > moved[0]
 
 
 def test_a_scrape_of_one_job_is_refused(tmp_path: Path) -> None:
