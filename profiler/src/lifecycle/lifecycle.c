@@ -52,8 +52,8 @@ static void start_arenas(void)
     iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
 }
 
-/* True if the thread that forks was recorded. Several threads may fork at once, and the child has only its own
- * thread's value. */
+/* True if the thread that forks was recorded. Several threads may fork at once, and the child has only its
+ * own thread's value. */
 static __thread bool recorded_at_fork __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
