@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import subprocess
 import sys
@@ -93,6 +95,17 @@ def cold_file(folder: Path, size: int = BYTES) -> Path:
         file.flush()
         os.fsync(file.fileno())
     return path
+
+
+def in_page_cache(path: Path) -> int:
+    """Returns the bytes of a file's pages that the kernel has in memory."""
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        resident = (ctypes.c_ubyte * -(-len(mapped) // PAGE))()
+        first = ctypes.c_char.from_buffer(mapped)
+        failed = ctypes.CDLL(None).mincore(ctypes.byref(first), ctypes.c_size_t(len(mapped)), resident)
+        del first
+    assert failed == 0
+    return PAGE * sum(state & 1 for state in resident)
 
 
 def run_pattern(pattern: str, path: Path, folder: Path, **settings: str) -> tuple[Job, int, int]:
@@ -215,6 +228,7 @@ def test_scattered_touches_are_a_finding_and_touches_in_order_are_not(tmp_path: 
 
 @pytest.mark.parametrize("package", ["numpy", "sqlite", "safetensors", "pyarrow", "lmdb"])
 def test_bytes_fetched_by_packages_that_map_files_are_those_of_the_kernel(package: str, tmp_path: Path) -> None:
+    """A machine short of memory reads parts of the package again, which the kernel counts for the process as well."""
     if package not in {"numpy", "sqlite"}:
         pytest.importorskip(package)
     if file_system(tmp_path) in MEMORY:
@@ -233,4 +247,4 @@ def test_bytes_fetched_by_packages_that_map_files_are_those_of_the_kernel(packag
     job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(job.tables.get("mapped_files", ())))
     rows = job.tables["mapped_files"].rows("file", "told", "fetched")
     found = {job.names[file]: fetched for file, told, fetched in rows if told > 0}
-    assert found[str(path)] == pytest.approx(int(done.stdout), rel=0.05)
+    assert 0.95 * in_page_cache(path) <= found[str(path)] <= 1.05 * int(done.stdout)
