@@ -30,7 +30,6 @@ from iolens.pages.exhibits.sweep.comparison import POINTS
 from iolens.pages.job.judgement import paragraphs as job_advice
 from iolens.pages.job.judgement.lists import advice_text
 from iolens.pages.job.time_bar import time_bar
-from iolens.pages.job.words import verdicts
 from iolens.pages.subjects import words as subject_words
 from patience import PATIENCE
 from processor_example import job
@@ -68,9 +67,9 @@ def test_reads_past_the_end_of_a_file_are_not_missing_from_the_log() -> None:
     """PnetCDF asks for 256 KiB of a header that has fewer; POSIX saw each of the reads."""
     made = read_log(DATA / "iolens/pnetcdf_calls.darshan")
     assert unseen(made) == {"read": 0, "write": 0}
-    assert not any("almost none" in sentence for sentence in verdicts(made))
-    lost = read_log(DATA / "darshan/imbalanced-io.darshan")
-    assert any("almost none of the 24.8 GiB" in sentence for sentence in verdicts(lost))
+    assert not any("almost none" in sentence for sentence in diagnosis(made).doubts)
+    lost = diagnosis(read_log(DATA / "darshan/imbalanced-io.darshan")).doubts
+    assert any("24.8 GiB of MPI-IO reached the files: POSIX recorded almost none" in sentence for sentence in lost)
 
 
 @pytest.mark.parametrize(("stripes", "most"), [(4, 1 - 1 / 4), (2, 1 - 1 / 2), (1, None)])
@@ -126,7 +125,10 @@ def known_parts(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]]
 def test_the_recipe_calls_no_rank_slow_whose_computing_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     known_parts(monkeypatch, {parts.COMPUTE: [0.9, 0.0], parts.UNKNOWN: [1.8, 2.7], parts.RUNNABLE: [7.0, 7.0]})
     first = steps.imbalance_step(job(2))
-    assert first.evidence == "n/a: this log does not separate computing from waiting on every rank"
+    assert first.evidence == (
+        "n/a: this log does not separate computing from waiting on every rank; rank 1 spends 2.7 s outside I/O and "
+        "MPI, an average one 2.2 s"
+    )
     assert first.share != first.share
     known_parts(monkeypatch, {parts.COMPUTE: [6.0, 2.0], parts.UNKNOWN: [1.0, 1.0]})
     assert steps.imbalance_step(job(2)).evidence == "rank 0 computes 6.0 s, an average one 4.0 s"
@@ -223,8 +225,8 @@ def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
     """The log has Darshan's module APMPI, with the time in MPI of each of 128 ranks."""
     made = read_log(LOGS / "darshan-apmpi-2nodes-64mpi.darshan")
     mean = float(made.frames["APMPI"]["time"].mean())
-    (row,) = [row for row in time.time_parts(made).rows("part", "seconds", "most") if row[0] == parts.ANY_MPI]
-    assert row[1:] == (pytest.approx(mean), pytest.approx(float(made.frames["APMPI"]["time"].max())))
+    each = time.in_parts(time.rank_time(made), parts.MPI_PARTS)
+    assert (each.mean(), each.max()) == (pytest.approx(mean), pytest.approx(float(made.frames["APMPI"]["time"].max())))
     assert time.whole_time(time.rank_time(made)).tolist() == pytest.approx([made.run_time] * made.nprocs)
     assert diagnosis(made).verdict.sentence.startswith(f"Bound by MPI: {100 * mean / made.run_time:.0f} % of")
     (bar,) = time_bar(made)

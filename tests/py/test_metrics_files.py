@@ -100,7 +100,7 @@ def test_places_are_the_cells_that_calls_cover() -> None:
     made = job({"DXT_POSIX": pd.DataFrame(rows, columns=columns)}, {1: "/scratch/busy"})
     found = traces.transfer_places(made, "DXT_POSIX", rows=4, columns=10)
     assert found is not None
-    assert (found.path, found.end, found.seconds, found.calls) == ("/scratch/busy", 1000, 10.0, 3)
+    assert (found.path, found.end, found.seconds, found.calls) == ("/scratch/busy", 1000, 10.0, 4)
     assert np.argwhere(found.written).tolist() == [[0, 0], [2, 4], [2, 5], [2, 6], [3, 4], [3, 5], [3, 6]]
     assert np.argwhere(found.read).tolist() == [[1, 9]]
     assert traces.transfer_places(made, "DXT_MPIIO") is None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from iolens.lazy import pd
+from iolens.log.format.apmpi import read_apmpi
 from iolens.log.format.container import Container, LogError, Region, open_container
 from iolens.log.format.dxt import read_dxt
 from iolens.log.format.fallback import read_with_darshan
@@ -16,7 +17,7 @@ from iolens.log.format.fixed import read_fixed
 from iolens.log.format.header import read_job, read_names
 from iolens.log.format.layouts import MODULES
 from iolens.log.format.private import entries_of, read_private
-from iolens.log.format.variable import VERSIONS, read_apmpi, read_heatmap, read_lustre
+from iolens.log.format.variable import VERSIONS, read_heatmap, read_lustre
 from iolens.log.job import Job, ModuleInfo
 from iolens.log.records import Frames, Records
 
@@ -113,14 +114,15 @@ def read_module(log: Container, region: Region) -> tuple[Found | None, str, str]
     if region.name in _VARIABLE:
         if region.version in VERSIONS[region.name]:
             return _VARIABLE[region.name](log, region), "", ""
-    elif region.name in MODULES and region.version in MODULES[region.name].versions:
+        return None, f"record version {region.version} is unknown", ""
+    if region.name in MODULES and region.version in MODULES[region.name].versions:
         records, note = read_fixed(log, region)
         return records, "", note
-    elif region.name in MODULES:
+    if region.name in MODULES:
         found, reason = read_with_darshan(log.path, region.name)
         reason = reason and f"record version {region.version} is unknown; {reason}"
         return found, reason, "read by libdarshan-util" if found is not None else ""
-    return None, f"records of {region.name} in version {region.version} are not read", ""
+    return None, "iolens does not know the records of this module", ""
 
 
 def _check_ranks(log: Container, region: Region, table: Found, nprocs: int) -> None:

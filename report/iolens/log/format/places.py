@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from iolens.log.format import apmpi
 from iolens.log.format.container import Container, Region
 from iolens.log.format.dxt import dxt_fields
-from iolens.log.format.variable import APMPI_HEAD, APMPI_NODE, APMPI_RECORD
 
 Place = tuple[int, list[tuple[int, int]]]
 """Offset of a record, which begins with its id, and begin and end of its texts: a host, or the names of pools."""
@@ -22,8 +22,8 @@ def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place
         elif region.name == "HEATMAP":
             words, texts = 6 + 2 * _word(log, data, at, 3), []
         elif region.name == "APMPI":
-            end = at + 8 * APMPI_RECORD
-            words, texts = (APMPI_RECORD, [(end - 8 * APMPI_NODE, end)]) if at else (APMPI_HEAD, [])
+            end = at + 8 * apmpi.RECORD
+            words, texts = (apmpi.RECORD, [(end - 8 * apmpi.NODE, end)]) if at else (apmpi.HEAD, [])
         else:
             segments = _word(log, data, at, 11) + _word(log, data, at, 12)
             words, texts = 13 + len(dxt_fields(region)) * segments, [(at + 24, at + 88)]

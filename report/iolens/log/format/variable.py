@@ -1,4 +1,4 @@
-"""Modules whose records differ in length: LUSTRE layouts, heatmaps, and APMPI's with its header.
+"""Modules whose records differ in length: LUSTRE layouts and heatmaps.
 
 A Python loop finds where the records begin; NumPy then reads all numbers at once.
 """
@@ -147,23 +147,3 @@ def read_heatmap(log: Container, region: Region) -> Records:
     for name in ("written", "read"):
         columns[name] = np.concatenate([part[name] for part in parts]) if parts else none
     return Records(columns)
-
-
-APMPI_HEAD, APMPI_RECORD, APMPI_NODE = 6, 654, 16
-"""Numbers of words in APMPI's header, in each rank's record, and in the node's name at the end of the record."""
-
-
-def read_apmpi(log: Container, region: Region) -> Records:
-    """Returns one row per rank: id, rank, node, time in MPI (seconds), sync_time (of that, in timed barriers;
-    seconds).
-    """
-    data, words = words_of(log, region)
-    rest = words[APMPI_HEAD:]
-    if len(rest) % APMPI_RECORD and not region.cut:
-        raise damaged(log, region)
-    rest = rest[: len(rest) - len(rest) % APMPI_RECORD].reshape(-1, APMPI_RECORD)
-    times = np.ascontiguousarray(rest[:, -APMPI_NODE - 2 : -APMPI_NODE]).view(np.float64)
-    ends = [8 * (APMPI_HEAD + APMPI_RECORD * (i + 1)) for i in range(len(rest))]
-    nodes = [decoded(data[end - 8 * APMPI_NODE : end].split(b"\0")[0]) for end in ends]
-    columns = {"id": rest[:, 0].astype(np.uint64), "rank": rest[:, 1], "node": np.array(nodes, object)}
-    return Records({**columns, "time": times[:, 0], "sync_time": times[:, 1]})

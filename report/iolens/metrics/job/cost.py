@@ -9,6 +9,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import LOWEST, lowest
+from iolens.metrics.files.use import among
 from iolens.metrics.grouping import Groups
 from iolens.metrics.job.interfaces.layers import LAYERS, MIB, io_time, seconds, total
 from iolens.metrics.once import once_per_job
@@ -114,19 +115,29 @@ def _by_file(job: Job, name: str) -> dict[int, int]:
 def average_io(job: Job) -> Records:
     """Returns the average I/O of a process: seconds and bytes by `kind` (independent or shared) and `what`.
 
-    Independent: records of one rank; shared: records of several ranks together (rank -1). The lowest layers are added
-    up, since none contains another. Sums are divided by the number of processes; metadata moves no bytes (NaN).
+    Independent: files that one rank used; shared: files that several ranks used, with a record of each rank or one for
+    all of them (rank -1). The lowest layers are added up, since none contains another. Sums are divided by the number
+    of processes; metadata moves no bytes (NaN).
     """
     rows = []
+    shared = {name: _of_several_ranks(job, name) for name in lowest(job)}
     for kind in ("independent", "shared") if job.nprocs > 1 else ("independent",):
         for what, counter in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN"), ("metadata", None)):
             spent, moved = 0.0, 0
             for name in lowest(job):
                 records = job.records[name]
-                part = records.where(((records["rank"] < 0) & (job.nprocs > 1)) == (kind == "shared"))
+                part = records.where(shared[name] == (kind == "shared"))
                 time = {"read": "READ", "write": "WRITE", "metadata": "META"}[what]
                 spent += seconds(part, f"{name}_F_{time}_TIME")
                 moved += (total(part, f"{name}_{counter}") or 0) if counter else 0
             each = max(1, job.nprocs)
             rows.append((kind, what, spent / each, moved / each if counter else np.nan))
     return Records.of(["kind", "what", "seconds", "bytes"], rows)
+
+
+def _of_several_ranks(job: Job, name: str) -> np.ndarray:
+    """Returns, for each record of a layer, whether several ranks used its file."""
+    records = job.records[name]
+    files = Groups(records["id"])
+    several = (files.min(records["rank"]) < 0) | (files.distinct(records["rank"]) > 1)
+    return among(records["id"], records["id"][files.first][several]) & (job.nprocs > 1)

@@ -20,6 +20,7 @@ from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.balance import exclusive_balance
 from iolens.metrics.processor.counters import WHOLE, counters
 from iolens.metrics.processor.mpi.calls import mpi_calls, mpi_messages
+from iolens.metrics.processor.mpi.functions import mpi_functions
 from iolens.metrics.processor.mpi.peers import mpi_nodes
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.samples import hot_lines, profile, why_no_lines
@@ -123,10 +124,13 @@ def imbalance_step(job: Job) -> Step:
     does, part = ("is in I/O for", moved) if by_io else (computes, compute)
     busy, average = seconds_text(float(part[busiest])), seconds_text(float(part.mean()))
     said = f"rank {each['rank'][busiest]} {does} {busy}, an average one {average}"
-    if not by_io and each[parts.UNKNOWN].max() > max(compute[busiest] - compute.mean(), _LITTLE * job.run_time):
-        said, lost = "n/a: this log does not separate computing from waiting on every rank", float("nan")
+    outside = each[parts.UNKNOWN]
+    hidden = outside.max() - (outside.mean() if by_io else 0.0)
+    if hidden > max(work[busiest] - work.mean(), _LITTLE * job.run_time):
+        said, lost = _untold_imbalance(each, outside), float("nan")
     table = exclusive_balance(job, Ask(("function",), _ALL))
-    uneven = None if table is None else table.where((table["imbalance"] > 0) & _is_within(table["name"]))
+    least = _LITTLE * job.run_time
+    uneven = None if table is None else table.where((table["imbalance"] > least) & _is_within(table["name"]))
     if uneven is not None and len(uneven):
         worst = most(uneven, "imbalance", 1).rows("name", "imbalance_percent", "most_rank")
         said += "".join(
@@ -134,6 +138,21 @@ def imbalance_step(job: Job) -> Step:
             for name, part, rank in worst
         )
     return Step("1. balance the load", said, "load_balance", lost)
+
+
+def _untold_imbalance(each: Records, outside: np.ndarray) -> str:
+    """Returns the difference of ranks in a log whose time outside I/O and MPI may be computing or waiting."""
+    longest = int(outside.argmax())
+    most, average = seconds_text(float(outside[longest])), seconds_text(float(outside.mean()))
+    return (
+        f"n/a: this log does not separate computing from waiting on every rank; rank {each['rank'][longest]} spends "
+        f"{most} outside I/O and MPI, an average one {average}"
+    )
+
+
+def _per_cent(share: float) -> str:
+    """Returns a share of the time; one that would round to 0 % is given as less than 0.1 %."""
+    return "< 0.1 %" if 0 < share < _LEAST else f"{share:.1f} %"
 
 
 def _is_within(functions: np.ndarray) -> np.ndarray:
@@ -163,8 +182,16 @@ def communication_step(job: Job) -> Step:
     if shares.get(parts.UNTRACED) or not (share or {"mpi_calls", "samples"} & set(job.private)):
         return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
     sent, where = mpi_messages(job, Ask(threshold=_ALL)), mpi_nodes(job)
-    said = [f"{shares[part]:.1f} % {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
-    if "mpi_calls" not in job.private:
+    said = [f"{_per_cent(shares[part])} {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
+    functions, look = mpi_functions(job), "mpi_calls"
+    if functions is not None:
+        look = "mpi_functions"
+        among = "with the calls inside MPI-IO, " if shares.get(parts.ANY_MPI) else ""
+        said += [
+            f"{among}most in {function} ({seconds_text(spent)} and {calls:,.0f} calls a rank)"
+            for function, spent, calls in functions.where(slice(1)).rows("function", "seconds", "calls")
+        ]
+    elif "mpi_calls" not in job.private:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
     if calls is not None:
         made = calls.where((calls["level"] == "function") & (parts.mpi_part(calls["name"]) != parts.START))
@@ -174,7 +201,7 @@ def communication_step(job: Job) -> Step:
     between = 0.0 if where is None else float(where["share"][where["where"] == "between nodes"].sum())
     if between:
         said.append(f"{between:.0f} % of the bytes between nodes (rank_order)")
-    return Step(name, "; ".join(said), "mpi_calls", share)
+    return Step(name, "; ".join(said), look, share)
 
 
 def computation_step(job: Job) -> Step:
@@ -183,7 +210,7 @@ def computation_step(job: Job) -> Step:
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
     waits = [part for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)]
     idle = {part: shares.get(part, 0.0) for part in sorted(waits, key=lambda part: -shares.get(part, 0.0))}
-    found = [f"{share:.1f} % {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
+    found = [f"{_per_cent(share)} {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
     found += [f"{value:.1f} % {part}" for part, value in idle.items() if value >= _LEAST]
     name, look = "4. compute faster", "hot_lines"
     if sum(idle.values()) > share:
@@ -227,7 +254,7 @@ def _io_step(job: Job) -> Step:
     """Returns step 5: time in I/O and the size of a call."""
     shares = _parts_of(job)
     share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
-    said = [f"{share:.1f} % in I/O"]
+    said = [f"{_per_cent(share)} in I/O"]
     used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
     said += [f"{one.module} {volume_text(one.bytes_read + one.bytes_written)}" for one in used]
     return Step("5. write and read at scale", "; ".join(said), "file_output", share)

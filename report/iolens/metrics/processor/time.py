@@ -33,7 +33,9 @@ from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.imbalance import mean_over_most
 from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.io_uneven import uneven_shares
 from iolens.metrics.processor.mpi.calls import mpi_rows
+from iolens.metrics.processor.mpi.functions import function_seconds
 from iolens.metrics.processor.mpi.rank_places import rank_places
 from iolens.metrics.processor.sampled.groups import MPI, MPIIO, OMP, TOOL
 from iolens.metrics.processor.sampled.parts import (
@@ -54,12 +56,16 @@ from iolens.metrics.processor.sampled.parts import (
     UNKNOWN,
     UNTRACED,
     mpi_part,
+    part_of,
 )
 from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import BUSIER, CoreUse, core_use
 
 Parts = dict[str, np.ndarray]
 """For each part of the time, an array with the seconds of each rank."""
+
+_ROUNDING = 1e-6
+"""Relative error allowed in sums of times."""
 
 _IN_USER_MODE = (*MPI_PARTS, OPENMP, START, PROFILER, *(part for part in IO_PARTS if part != "I/O in POSIX"))
 """Parts of the time inside calls that may use a core outside the kernel."""
@@ -100,7 +106,7 @@ def summed_mpi(job: Job) -> np.ndarray | None:
     rows, ranks = job.records.get("APMPI"), max(1, job.nprocs)
     if is_traced(job) or rows is None:
         return None
-    inside = _called_io(rank_io(job), ranks).get(IO[MPIIO], np.zeros(ranks))
+    inside = _called_io(job, ranks).get(IO[MPIIO], np.zeros(ranks))
     outside = np.maximum(by_rank(rows, "time", ranks) - inside, 0.0)
     return outside if outside.any() else None
 
@@ -122,7 +128,7 @@ def _from_calls(job: Job, use: CoreUse | None) -> Parts:
     """Returns the parts of each rank from timed calls and from the kernel's counts."""
     ranks, run_time = max(1, job.nprocs), job.run_time
     found = {part: np.zeros(ranks) for part in PARTS}
-    found.update(_called_io(rank_io(job), ranks))
+    found.update(_called_io(job, ranks))
     found[OPENMP] = _sampled_openmp(job, ranks)
     mpi, places, summed = mpi_rows(job), rank_places(job), summed_mpi(job)
     if mpi is not None:
@@ -130,7 +136,7 @@ def _from_calls(job: Job, use: CoreUse | None) -> Parts:
     elif use is not None:
         found[START] = np.nan_to_num(use.init)
     if summed is not None:
-        found[ANY_MPI] = summed
+        found.update(_summed_by_kind(job, summed))
     if mpi is not None and places is not None and "begin_time" in places:
         found[PROFILER] = by_rank(places, "begin_time", ranks)
     late = np.zeros(ranks) if use is None else np.nan_to_num(np.maximum(run_time - use.recorded, 0.0))
@@ -145,13 +151,19 @@ def _from_calls(job: Job, use: CoreUse | None) -> Parts:
     return found | _outside_parts(outside, inside, use, _least_computing(found, init + late, use), computing)
 
 
-def _called_io(moved: Records | None, ranks: int) -> Parts:
+def _called_io(job: Job, ranks: int) -> Parts:
     """Returns the seconds of each rank in each layer of I/O; a value that is known only for all ranks together is
-    spread evenly.
+    spread evenly, except for the ranks that `uneven_shares` knows.
     """
+    moved, uneven = rank_io(job), uneven_shares(job)
     if moved is None:
         return {}
-    return {part: by_rank(moved.where(moved["group"] == layer), "time", ranks) for layer, part in IO.items()}
+    found = {}
+    for layer, part in IO.items():
+        even = by_rank(moved.where(moved["group"] == layer), "time", ranks)
+        each = np.maximum(even + uneven.get(layer, 0.0), 0.0)
+        found[part] = each * (even.sum() / each.sum() if each.any() else 1.0)
+    return found
 
 
 def _sampled_openmp(job: Job, ranks: int) -> np.ndarray:
@@ -163,6 +175,21 @@ def _sampled_openmp(job: Job, ranks: int) -> np.ndarray:
     who, count = rows["rank"].to_numpy(np.int64), rows["samples"].to_numpy(float)
     inside = np.bincount(who, count * (rows["group"] == OMP).to_numpy(), ranks)
     return np.asarray(job.run_time * inside / np.maximum(np.bincount(who, count, ranks), 1.0))
+
+
+def _summed_by_kind(job: Job, summed: np.ndarray) -> Parts:
+    """Returns the seconds of each rank in MPI calls by kind, if APMPI has them and all of them lie outside of MPI-IO;
+    else the sum of all kinds.
+    """
+    spent = function_seconds(job)
+    whole = np.sum(list(spent.values()), axis=0) if spent else np.zeros_like(summed)
+    if not np.allclose(whole, summed, rtol=_ROUNDING, atol=0.0):
+        return {ANY_MPI: summed}
+    found: Parts = {}
+    for function, seconds in spent.items():
+        part = part_of(function)
+        found[part] = found.get(part, 0.0) + seconds
+    return found
 
 
 def _called_mpi(mpi: Records, ranks: int) -> Parts:
@@ -352,6 +379,7 @@ def efficiencies(job: Job) -> Records | None:
     if not apart or float(each[UNKNOWN].mean()) > _CERTAIN * whole:
         why = "unknown: this log cannot separate computing from waiting for all of the time"
     busy, present = float((compute + idle).max()), float((compute + idle + moved).max())
+    rough = "unknown: this log counts whole seconds, and the run was short" if job.coarse else ""
     found = (
         Efficiency("parallel efficiency", _known(float(compute.mean()) / whole, why), _PRODUCT, why),
         Efficiency(
@@ -361,8 +389,8 @@ def efficiencies(job: Job) -> Records | None:
             why,
         ),
         Efficiency("core efficiency", _known(_quotient(float(compute.max()), busy), why), "max(c) / max(c + w)", why),
-        Efficiency("I/O efficiency", _quotient(busy, present), "max(c + w) / max(c + w + o)"),
-        Efficiency("communication efficiency", present / whole, "max(c + w + o) / T"),
+        Efficiency("I/O efficiency", _known(_quotient(busy, present), rough), "max(c + w) / max(c + w + o)", rough),
+        Efficiency("communication efficiency", _known(present / whole, rough), "max(c + w + o) / T", rough),
         Efficiency(
             "serialisation and transfer",
             float("nan"),

@@ -52,6 +52,7 @@ class AccessedPlaces:
     seconds: float
     """Seconds from the start of the job to the right edge of the last column."""
     calls: int
+    """Calls on the file that were traced, with those that moved no bytes."""
     made: int
     """Calls on the file that the layer's own records count: more than `calls` where tracing ended early."""
 
@@ -123,7 +124,7 @@ def transfer_places(job: Job, module: str, rows: int = 64, columns: int = 200) -
             at = [(mine[name].to_numpy(dtype=float) - begin) / (seconds - begin) * columns for name in ("start", "end")]
             low, high = (_cells(value / end * rows, rows) for value in (first, last))
             _count_corners(counts, low, high, _cells(at[0], columns), _cells(at[1], columns))
-    calls = int(known.sum())
+    calls = int((frame["id"] == busiest).sum())
     made = calls_made(job, TRACES[module], calls, busiest)
     path, written, read = paths(job, [busiest])[0], covered(corners["write"]), covered(corners["read"])
     return AccessedPlaces(path, written, read, end, begin, seconds, calls, made)

@@ -92,8 +92,8 @@ IO_COST: Exhibit[Job] = Exhibit(
 def _average_note(job: Job) -> str:
     """Returns a note on the content of the rows, and on the reason if their seconds exceed the run time."""
     said = (
-        "At the lowest layers. Shared: files that all ranks opened and the profiler merged into one record. Metadata "
-        "moves no bytes."
+        "At the lowest layers. Independent: files that one rank used; shared: files of several ranks. Metadata moves "
+        "no bytes."
     )
     spent = float(cost.average_io(job)["seconds"].sum())
     overlapped = " Calls overlapped, or waited for another process: their times exceed the run time."

@@ -10,6 +10,7 @@ from iolens.pages.exhibits.processor.mpi import (
     LATE_RECEIVES,
     MPI_CALLS,
     MPI_DISTANCE,
+    MPI_FUNCTIONS,
     MPI_MESSAGES,
     MPI_NODES,
     MPI_PEERS,
@@ -68,6 +69,7 @@ PROCESSOR_PAGES: tuple[PageLayout[Job], ...] = (
         "MPI",
         [
             MPI_CALLS.tables,
+            MPI_FUNCTIONS.tables,
             MPI_MESSAGES.tables,
             abreast(MPI_MESSAGES.figures, MPI_PEERS.figures),
             abreast(MPI_DISTANCE.figures, MPI_NODES.tables),

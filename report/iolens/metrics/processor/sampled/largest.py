@@ -13,7 +13,9 @@ from iolens.log.records import Records
 from iolens.metrics.comparison.settings import seconds_text
 from iolens.metrics.job.processes import rank_usage
 from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.mpi.functions import mpi_functions
 from iolens.metrics.processor.sampled.parts import (
+    ANY_MPI,
     ASLEEP,
     COMPUTE,
     IO_PARTS,
@@ -109,7 +111,16 @@ def largest_part(job: Job) -> Largest | None:
     kind = max(groups, key=lambda name: groups[name])
     if kind == "compute":
         return _computing(job, groups[kind])
+    if kind == "mpi":
+        return Largest(kind, groups[kind], "" if part[ANY_MPI] else _most_in(job))
     return _blocked(job, groups[kind]) if kind == "blocked" else Largest(kind, groups[kind])
+
+
+def _most_in(job: Job) -> str:
+    """Returns a clause on the MPI function that took most, if Darshan's module APMPI timed the functions."""
+    functions = mpi_functions(job)
+    found = [] if functions is None else list(functions.where(slice(1)).rows("function", "seconds"))
+    return "".join(f"most in {function}, {seconds_text(spent)}" for function, spent in found)
 
 
 def _waiting_for_cores(job: Job, each: Records) -> float:

@@ -31,6 +31,7 @@ PROCESSOR_EXHIBITS: tuple[Exhibit[Job], ...] = (
     heap.HEAP,
     heap.HEAP_CALLERS,
     mpi.MPI_CALLS,
+    mpi.MPI_FUNCTIONS,
     mpi.MPI_MESSAGES,
     mpi.MPI_SITES,
     mpi.MPI_CALLERS,

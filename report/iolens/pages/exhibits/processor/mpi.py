@@ -9,7 +9,7 @@ import numpy as np
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.processor.mpi import calls as mpi
-from iolens.metrics.processor.mpi import peers, rank_places
+from iolens.metrics.processor.mpi import functions, peers, rank_places
 from iolens.metrics.processor.mpi import settings as mpi_settings
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
@@ -76,6 +76,15 @@ def _peer(number: int) -> str:
     return "others" if number < 0 else str(number)
 
 
+_FEW_CALLS = 10
+"""Mean number of calls below which digits after the decimal point are printed."""
+
+
+def _mean_calls(calls: float) -> str:
+    """Returns the number of calls of an average rank."""
+    return words.digits(calls) if calls < _FEW_CALLS else words.count(round(calls))
+
+
 MPI_CALLS: Exhibit[Job] = Exhibit(
     name="mpi_calls",
     title="MPI calls",
@@ -96,6 +105,25 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
     drilled=True,
     levels=mpi.CALLS.known,
     source=_SOURCE,
+)
+
+MPI_FUNCTIONS: Exhibit[Job] = Exhibit(
+    name="mpi_functions",
+    title="MPI functions",
+    metric=functions.mpi_functions,
+    columns=[
+        Column("function", "function"),
+        Column("kind", "part"),
+        Column("average rank, s", "seconds", words.seconds),
+        Column("calls", "calls", _mean_calls),
+        Column("least, s", "least", words.seconds),
+        Column("rank", "least_rank", words.count),
+        Column("most, s", "most", words.seconds),
+        Column("rank", "most_rank", words.count),
+    ],
+    note="As Darshan's module APMPI timed them, with the calls by which an MPI-IO library exchanges data. Calls: of an "
+    "average rank.",
+    source="Darshan's module APMPI",
 )
 
 MPI_MESSAGES: Exhibit[Job] = Exhibit(

@@ -34,7 +34,7 @@ def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         each = times.frame().set_index("rank")
         yield FigureBlock(
             rank_time_bars(each),
-            "In the colours of the first page, which stand in the same order from below.",
+            "The colours are those of the first page, in the same order from bottom to top.",
             title="Where the time of each rank went",
             says=says,
         )
@@ -52,7 +52,8 @@ def time_note(job: Job) -> str:
     if samples.is_sampled(job) and not time.is_traced(job):
         said = ["From samples: shares of each rank's busiest thread, as parts of the run time."]
     elif time.summed_mpi(job) is not None and core_use(job) is None:
-        said = ["I/O: the time in the records of files."]
+        less = ", less the calls that may lie in MPI-IO" if each[parts.ANY_MPI].any() else ""
+        said = [f"I/O: the time in the records of files. MPI: as Darshan's module APMPI timed it{less}."]
     if time.has_timed_barriers(job):
         said.append("MPI synchronisation: with the timed barriers before collectives.")
     said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
@@ -66,7 +67,6 @@ _MEANINGS = {
     parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
     parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
     parts.POINT: "MPI point-to-point: with waits for requests.",
-    parts.ANY_MPI: "MPI: calls of all kinds, as Darshan's module APMPI timed them, less those that may lie in MPI-IO.",
     parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
     parts.UNKNOWN: "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core.",
     parts.START: "Start and end: MPI_Init and MPI_Finalize.",
