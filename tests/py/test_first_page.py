@@ -82,7 +82,7 @@ def test_each_gauge_by_hand() -> None:
 
 def test_each_gauge_has_a_labelled_scale_and_says_its_value() -> None:
     drawn = GAUGES.figures(job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,), (0,), (0,), (5,)])}))
-    assert {"0 %", "100 %", "0", "1 (even)", "1 B", "16 MiB (logarithmic)", "4.44"} <= gauge_texts(drawn)
+    assert {"0 %", "100 %", "0", "1 (even)", "1 B", "16 MiB (logarithmic)", "5"} <= gauge_texts(drawn)
     assert [block.says.count(" (bound ") for block in drawn] == [2, 2]
     assert drawn[0].figure.get_size_inches()[0] * 72 * 1.1 < 390  # The four gauges must fit on a phone's screen.
 
@@ -188,7 +188,7 @@ def test_the_first_page_has_one_picture_and_stands_alone(log: Path) -> None:
         ("imbalanced-io", "low", "The profiler ran out of memory for POSIX"),
         ("noposix", "high", None),
         ("empty_log", "", None),
-        ("mpi-io-test", "low", "whole seconds"),
+        ("mpi-io-test", "", None),
     ],
 )
 def test_the_confidence_falls_with_what_the_log_lacks(log: str, confidence: str, doubt: str | None) -> None:
@@ -247,7 +247,7 @@ def test_the_verdict_claims_no_more_than_the_log_tells(log: str, begin: str, hol
 
 def test_a_verdict_names_what_can_gain_most_not_an_idle_target() -> None:
     logs = Path(__file__).parents[1] / "advice" / "logs"
-    assert verdict(read_log(logs / "odd-blocks.darshan")).sentence.startswith("Collective calls spend their time")
+    assert verdict(read_log(logs / "odd-blocks.darshan")).sentence.startswith("Collective calls take far longer")
     assert verdict(read_log(logs / "tiny-stripes.darshan")).sentence.startswith("The stripe size does not fit")
     blind = read_log(logs / "blind.darshan")
     assert "rules could not judge it" in verdict(blind).sentence
@@ -299,6 +299,11 @@ def test_a_layer_that_moved_nothing_has_no_speed_and_lone_ranks_meet_nowhere() -
 
 def test_a_small_balance_keeps_its_digits() -> None:
     assert said_of("balance", 0.0439) == "0.044"
+    assert (said_of("share", 0.0002), said_of("share", 0.0493), said_of("share", 0.3901)) == (
+        "≤ 0.1 %",
+        "≤ 5.0 %",
+        "≤ 40 %",
+    )
     assert (said_of("balance", 0.847), said_of("stripes", 1.999)) == ("0.85", "2")
 
 
@@ -340,7 +345,7 @@ def test_any_number_of_ranks_has_a_report(ranks: int, tmp_path: Path) -> None:
 
 
 def test_a_share_of_a_short_run_of_whole_seconds_is_not_known() -> None:
-    for version, value in (("3.4.0", "the log counts whole seconds"), ("3.4.4", "86.3 %")):
+    for version, value in (("3.4.0", "the log counts whole seconds"), ("3.4.4", "≤ 87 %")):
         assert value in gauge_texts(GAUGES.figures(read_log(DATA / f"mpi-io-test-x86_64-{version}.darshan")))
 
 

@@ -126,7 +126,7 @@ def test_a_page_has_more_rows_than_a_sheet() -> None:
     text = document("t", "s", [Page("P", [table])], [])
     assert text.count("<td class=s>") == 1000
     assert text.count("<tr class=extra>") == 985
-    extent = "In this page instead: the first 1,000 of 3,000 (--csv exports all), one by one."
+    extent = "This page lists the first 1,000 of 3,000 (--csv exports all), one by one."
     assert f'A note. <span class="screen">{extent}</span>' in text
 
 

@@ -18,11 +18,15 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.gauges import gauges
-from iolens.metrics.job.unknown import CAUSES, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
+from iolens.metrics.job.unknown import CAUSES, CLOCK, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
 from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 
-_UNJUDGED = {SHORT: "too short to judge", WHOLE_SECONDS: "too short to judge", INCOMPLETE: "too incomplete to judge"}
+_UNJUDGED = {
+    SHORT: "too little I/O to judge",
+    WHOLE_SECONDS: "too short to judge",
+    INCOMPLETE: "too incomplete to judge",
+}
 """The reasons why the gauges of a job are not judged, by the standing of its I/O; for any other standing there is
 nothing to gain.
 """
@@ -106,7 +110,8 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     found_gaps = unknown(job)
     gaps = list(found_gaps.rows("what", "why", "doubt")) if found_gaps is not None else []
     doubted = {NUMBERS} if said.kind == "nothing" else {NUMBERS, CAUSES}  # No cause is named if little time is lost.
-    decisive = [gap for gap in gaps if gap[2] in doubted]
+    # A verdict of "too short to judge" already speaks of the clock.
+    decisive = [gap for gap in gaps if gap[2] in doubted and not (said.is_too_short and gap[0] == CLOCK)]
     return Diagnosis(
         said,
         judged,
@@ -114,13 +119,13 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
         tuple((what, why) for what, why, _ in gaps),
         _confidence(said, {doubt for _, _, doubt in decisive}),
         tuple(_gap_sentence(what, why) for what, why, _ in decisive),
-        tuple(_gap_sentence(what, why) for what, why, doubt in gaps if doubt not in doubted),
+        tuple(_gap_sentence(what, why) for what, why, doubt in gaps if (what, why, doubt) not in decisive),
     )
 
 
 def _confidence(said: Verdict, doubts: set[str]) -> str:
     """Returns the confidence in a verdict: high, medium or low; empty if nothing was judged."""
-    if said.share is None and said.kind == "nothing":
+    if said.is_too_short or (said.share is None and said.kind == "nothing"):
         return ""
     if NUMBERS in doubts:
         return "low"

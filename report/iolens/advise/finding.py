@@ -9,6 +9,9 @@ SEVERITIES = ("high", "medium", "low", "note")
 measurement.
 """
 
+TOO_SHORT = "Too short to judge"
+"""Begin of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -49,3 +52,8 @@ class Verdict:
     sentence: str
     evidence: str
     share: float | None
+
+    @property
+    def is_too_short(self) -> bool:
+        """Returns True if the run was too short for a judgement."""
+        return self.sentence.startswith(TOO_SHORT)

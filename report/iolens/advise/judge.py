@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iolens.advise import say
-from iolens.advise.finding import Finding, Verdict
+from iolens.advise.finding import TOO_SHORT, Finding, Verdict
 from iolens.advise.limits import Limits
 from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, log_standing
 from iolens.advise.table import RULES
@@ -16,13 +16,11 @@ _HOW = (
     "I/O time is the read, write and metadata time of the slowest rank. For each shared file, the time of that file's "
     "slowest rank counts."
 )
-
-TOO_SHORT = "Too short to judge"
-"""Begin of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
+_HOW_ALONE = "I/O time is the read, write and metadata time of the process."
 
 _NO_TRANSFER = "No module recorded a transfer."
 
-_LEAST = 0.001
+LEAST_SHARE = 0.001
 """Smallest share of the run that is printed; a smaller share is printed as "at most 0.1 %"."""
 
 _BOUNDS = {rule.id: rule.bounds for rule in RULES}
@@ -38,20 +36,22 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
     """
     share, spent = io_span_share(job), io_span_seconds(job)
     elsewhere = beside_io(job, limits, share)
-    if elsewhere is not None:
-        return elsewhere
     worth = [one for one in found if one.worth_it]
+    if elsewhere is not None and not (elsewhere.is_too_short and worth):
+        return elsewhere
+    how = _HOW if job.nprocs > 1 else _HOW_ALONE
     stands = log_standing(job, limits)
     if share is None or spent is None or stands in (NOTHING, HARDLY, SHORT, WHOLE_SECONDS, INCOMPLETE):
         if worth:
             return _by_finding(worth[0], share)
         sentence = _too_little(job, limits, stands, share, spent)
-        return Verdict("nothing", f"{sentence}{_all_parts(job)}.", _HOW if share else _NO_TRANSFER, share)
+        parts = "" if stands == WHOLE_SECONDS else _all_parts(job)
+        return Verdict("nothing", f"{sentence}{parts}.", how if share else _NO_TRANSFER, share)
     of_io = [one for one in worth if one.id not in BESIDE_IO]
     if of_io:
         return _by_finding(of_io[0], share)
     why = f"what was found lies beside it: {worth[0].title}" if worth else _nothing_found(found, outside)
-    return Verdict("transfers", f"{_part_of_run(job, share, spent)}; {why}.", _HOW, share)
+    return Verdict("transfers", f"{_part_of_run(job, share, spent)}; {why}.", how, share)
 
 
 def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spent: float | None) -> str:
@@ -69,7 +69,7 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
     if stands == SHORT:
         return f"{TOO_SHORT}: {part}; advice begins at {say.seconds(limits['least_seconds'])} of I/O"
     if stands == HARDLY:
-        return f"Hardly worth your time: {part}, close to the {say.percent(limits['worth_gain'])} where advice begins"
+        return f"Hardly worth your time: {part}; advice begins at {say.percent(limits['worth_gain'])}"
     return f"Nothing worth your time: {part}"
 
 
@@ -91,7 +91,7 @@ def _no_records(job: Job) -> str:
 def _part_of_run(job: Job, share: float, spent: float) -> str:
     """Returns the share of I/O in the run, an upper bound: of the recorded I/O, if records are missing."""
     whose = "Recorded I/O" if job.partial else "I/O"
-    most = say.at_most(max(share, _LEAST))
+    most = say.at_most(max(share, LEAST_SHARE))
     return f"{whose} took at most {most} of the run: {say.seconds(spent)} of {say.run_time(job)}"
 
 
@@ -115,8 +115,8 @@ def _known_parts(job: Job) -> dict[str, float]:
 
 
 def _all_parts(job: Job) -> str:
-    """Returns the parts of the time that the log knows, the largest first; parts below `_LEAST` are left out."""
-    parts = {part: share for part, share in _known_parts(job).items() if share >= _LEAST}
+    """Returns the parts of the time that the log knows, the largest first; parts below `LEAST_SHARE` are left out."""
+    parts = {part: share for part, share in _known_parts(job).items() if share >= LEAST_SHARE}
     largest = sorted(parts, key=lambda part: -parts[part])
     said = ", ".join(f"{part} {say.percent(parts[part])}" for part in largest)
     return f"; of {_time_of(job)}: {said}" if said else ""
@@ -145,7 +145,8 @@ _LARGEST = {
 
 def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     """Returns the verdict on a run whose time went elsewhere than to I/O, if the log knows that. If MPI was not traced
-    and the run not sampled, I/O that is worth a look takes precedence.
+    and the run not sampled, I/O that is worth a look takes precedence. As for I/O, a part is judged from
+    `least_seconds` on.
     """
     is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
     if (
@@ -159,12 +160,16 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     found = largest_part(job)
     if found is None or found.kind == "io":
         return None
+    how = f"Parts{_all_parts(job).removeprefix(';')}."
+    if found.share * job.run_time < limits["least_seconds"]:
+        parts = _all_parts(job).partition(": ")[2]
+        least = say.seconds(limits["least_seconds"])
+        return Verdict("nothing", f"{TOO_SHORT}: no part of {_time_of(job)} took {least} ({parts}).", how, share)
     kind, sentence = _LARGEST[found.kind]
     said = sentence.format(share=say.percent(found.share), whose=_time_of(job))
     details = "".join(f"; {detail}" for detail in (found.detail,) if detail)
     whose = "the slowest rank's" if job.nprocs > 1 else "it"
-    most = "" if share is None else f"; I/O took at most {say.at_most(max(share, _LEAST))} of {whose}"
-    how = f"Parts{_all_parts(job).removeprefix(';')}."
+    most = "" if share is None else f"; I/O took at most {say.at_most(max(share, LEAST_SHARE))} of {whose}"
     return Verdict(kind, f"{said}{_hottest(job, found.kind)}{details}{most}.", how, share)
 
 

@@ -115,7 +115,7 @@ def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
         id=rule.id,
         severity=_severity(one, limits),
         title=rule.title,
-        evidence=seen.evidence,
+        evidence=_for_ranks(seen.evidence, job),
         why=rule.why,
         gain=gain,
         gain_words=_gain_words(one, limits, job),
@@ -132,7 +132,13 @@ def _derivation(one: _Weighed, job: Job) -> str:
         return ""
     bound = None if one.rule.beside_io else _replayed(job, one.seen)
     replayed = bound is not None and (one.seen.seconds or 0.0) > bound
-    return f"{one.seen.derivation} {_REPLAYED}".strip() if replayed else one.seen.derivation
+    said = _for_ranks(one.seen.derivation, job)
+    return f"{said} {_REPLAYED}".strip() if replayed else said
+
+
+def _for_ranks(text: str, job: Job) -> str:
+    """Returns a rule's text; that on a single process does not speak of a slowest rank."""
+    return text if job.nprocs > 1 else text.replace(" on the slowest rank", "")
 
 
 def _severity(one: _Weighed, limits: Limits) -> str:

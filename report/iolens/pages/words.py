@@ -10,6 +10,8 @@ from iolens.missing import is_nan
 
 NONE = "n/a"
 GUARD = "--"
+_ROUNDING = 1e-9
+"""Per cent within which a share counts as 100 %."""
 
 
 def digits(value: float) -> str:
@@ -78,10 +80,19 @@ def ratio(value: float | None) -> str:
 
 
 def percent(part: float | None, whole: float) -> str:
-    """Returns a share in per cent; a share that would round to 0 % is given as less than 0.1 %."""
+    """Returns a share in per cent; a share that would round to 0 % or 100 % without being that is given as less than
+    0.1 % or more than 99.9 %.
+    """
     if part is None or is_nan(part) or not whole:
         return NONE
-    return "< 0.1 %" if 0 < part / whole < 0.0005 else f"{100 * part / whole:.1f} %"
+    return _in_per_cent(100 * part / whole)
+
+
+def _in_per_cent(value: float) -> str:
+    """Returns per cent with one digit after the decimal point."""
+    if 0 < value < 0.05:
+        return "< 0.1 %"
+    return "> 99.9 %" if 99.95 <= value < 100 - _ROUNDING else f"{value:.1f} %"
 
 
 def share(value: float) -> str:
@@ -91,7 +102,7 @@ def share(value: float) -> str:
 
 def points(value: float | None) -> str:
     """Returns per cent: `34.8 %`; `--` if the number has no meaning."""
-    return GUARD if value is None or is_nan(value) else f"{value:.1f} %"
+    return GUARD if value is None or is_nan(value) else _in_per_cent(value)
 
 
 def guarded(value: float | None) -> str:

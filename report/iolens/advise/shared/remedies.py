@@ -54,7 +54,7 @@ def stripes_text(count: int | str, size: int | None = None) -> str:
     return (
         f"Lay out the folder before the files are made (old files keep their\nlayout):\n\n"
         f"  lfs setstripe -c {count}{unit} FOLDER\n"
-        f"  iolens stripe set -c {count}{unit} FOLDER"
+        f"  iolens stripe set -c {count}{unit} FOLDER    # does the same"
     )
 
 

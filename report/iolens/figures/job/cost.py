@@ -10,6 +10,9 @@ from iolens.lazy import pd
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_MORE = 1.01
+"""Largest ratio of a bar's time to the run time that may come from clocks that were read separately."""
+
 _PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))
 
 
@@ -26,8 +29,7 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
         axes.barh(range(len(cost)), shares, 0.66, left=left, color=colour, label=part)
         left = [a + b for a, b in zip(left, shares, strict=True)]
     for row, (other, total) in enumerate(zip(cost["other"], _totals(cost), strict=True)):
-        share = 100 * (total - other) / max(run_time, total)
-        axes.text(101.5, row, "< 0.1 %" if 0 < share < 0.1 else f"{share:.1f} %", va="center", fontsize=7)
+        axes.text(101.5, row, _share_text((total - other) / run_time), va="center", fontsize=7)
     mark(axes.yaxis, range(len(cost)), list(cost["module"]))
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
@@ -36,6 +38,13 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
     axes.grid(axis="x", visible=True)
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, columnspacing=1.0)
     return figure
+
+
+def _share_text(share: float) -> str:
+    """Returns a share of the run time in words; calls that overlapped add up to more than all of it."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    return "> 100 %" if share > _MORE else f"{100 * min(share, 1.0):.1f} %"
 
 
 def _totals(cost: pd.DataFrame) -> list[float]:

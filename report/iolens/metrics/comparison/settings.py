@@ -126,7 +126,7 @@ def seconds_text(value: float) -> str:
     if not math.isfinite(value):
         return "n/a"
     if value < 9.95:
-        return "0 s" if not value else "< 0.0001 s" if value < 0.00005 else f"{two_digits(value)} s"
+        return "0 s" if not value else "< 0.0001 s" if value < 0.0001 else f"{two_digits(value)} s"
     whole = round(value)
     if value < 99.5:
         return f"{whole} s"

@@ -34,9 +34,9 @@ _SOURCES = {
 }
 
 
-_LITTLE = 0.01
-"""Minimum share of the run that opens, closes and similar calls must take to be reported in a job that moved no bytes
-of files.
+LITTLE_IO = 0.01
+"""Minimum share of the run for which a summary is headed as one about I/O, and for which opens, closes and similar
+calls are reported in a job that moved no bytes of files.
 """
 
 
@@ -45,7 +45,7 @@ def is_without_io(job: Job) -> bool:
     """Returns True for a job that moved no bytes of files, standard streams left out, and spent no time in I/O."""
     moved = moved_once(job)
     of_files = any(file_bytes(job, name) if name == "STDIO" else each for name, each in moved.items())
-    return not of_files and (io_span_share(job) or 0.0) < _LITTLE
+    return not of_files and (io_span_share(job) or 0.0) < LITTLE_IO
 
 
 @once_per_job

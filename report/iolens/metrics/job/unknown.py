@@ -9,8 +9,9 @@ from iolens.metrics.files.stripes import ost
 from iolens.metrics.job.cost import moved_once
 from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.operations import file_bytes
+from iolens.metrics.job.share import io_mean_seconds
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.parts import UNTRACED
+from iolens.metrics.processor.sampled.parts import UNKNOWN, UNTRACED
 from iolens.metrics.processor.time import rank_time, summed_mpi
 from iolens.metrics.processor.usage import core_use
 from iolens.metrics.times.timespans import FEWEST_BINS
@@ -21,6 +22,11 @@ NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
 
 RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 """Kinds of gaps whose reason is a complete sentence."""
+
+_LITTLE = 0.05
+"""Share of an average rank's time below which time that is not attributed cannot change what limits the run."""
+
+CLOCK = "start and end more precisely than to a second"
 
 
 @once_per_job
@@ -63,6 +69,15 @@ def _is_waiting_unknown(job: Job) -> bool:
     return rank_time(job) is None or (summed_mpi(job) is not None and core_use(job) is None)
 
 
+def _doubt_of_waiting(job: Job) -> str:
+    """Returns the part of a verdict that is in doubt if computing and waiting are not told apart: nothing, if the time
+    that may be either is a small part of the run, or less than the time in I/O.
+    """
+    each, moved = rank_time(job), io_mean_seconds(job) or 0.0
+    untold = job.run_time - moved if each is None else float(each[UNKNOWN].mean())
+    return NOTHING if untold < max(_LITTLE * job.run_time, moved) else CAUSES
+
+
 def _computes_or_communicates(job: Job) -> bool:
     """Returns True if some time is known as computing or MPI alone."""
     times = rank_time(job)
@@ -79,7 +94,7 @@ def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
         (
             "computing and waiting apart",
             "the log has no processor times (iolens run records them)",
-            CAUSES,
+            _doubt_of_waiting(job),
             _is_waiting_unknown(job),
         ),
         (
@@ -108,7 +123,7 @@ def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
         ),
         ("places within files", "single transfers were not traced (DXT)", NOTHING, not set(TRACES) & set(records)),
         (
-            "start and end more precisely than to a second",
+            CLOCK,
             "this format counts whole seconds",
             NUMBERS if job.coarse else NOTHING,
             job.whole_seconds,

@@ -72,6 +72,7 @@ def _posix_below(job: Job, ids: np.ndarray, apart: Records | None, ranks: int) -
     spent = np.bincount(own["rank"], io_time(own, "POSIX"), ranks)
     if apart is not None:
         rows = apart.where(among(apart["file"], merged["id"]) & (apart["rank"] >= 0) & (apart["rank"] < ranks))
-        spent += np.bincount(rows["rank"], rows["read_time"] + rows["write_time"] + rows["meta_time"], ranks)
+        seconds = rows["read_time"] + rows["write_time"] + rows["meta_time"]
+        spent = spent + np.bincount(rows["rank"], seconds, ranks)
         merged = merged.where(~among(merged["id"], apart["file"]))
     return np.asarray(spent - spent.mean() + _told(merged, "POSIX", ranks))

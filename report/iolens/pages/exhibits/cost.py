@@ -91,10 +91,8 @@ IO_COST: Exhibit[Job] = Exhibit(
 
 def _average_note(job: Job) -> str:
     """Returns a note on the content of the rows, and on the reason if their seconds exceed the run time."""
-    said = (
-        "At the lowest layers. Independent: files that one rank used; shared: files of several ranks. Metadata moves "
-        "no bytes."
-    )
+    kinds = "Independent: files that one rank used; shared: files of several ranks. " if job.nprocs > 1 else ""
+    said = f"At the lowest layers. {kinds}Metadata moves no bytes."
     spent = float(cost.average_io(job)["seconds"].sum())
     overlapped = " Calls overlapped, or waited for another process: their times exceed the run time."
     return said + (overlapped if spent > _MORE * job.run_time else "")

@@ -23,7 +23,9 @@ def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields one bar per operation, without standard streams, whose calls would dwarf those on files."""
     from iolens.figures.job.operations import operation_bars
 
-    caption = "Summed over all ranks. Look for opens, stats and seeks that outnumber reads and writes."
+    caption = "Look for opens, stats and seeks that outnumber reads and writes."
+    if job.nprocs > 1:
+        caption = f"Summed over all ranks. {caption}"
     printed = int(found["on_streams"].sum())
     if printed:
         caption += f" Without {words.plural(printed, 'call')} on standard input, output and error."
@@ -132,7 +134,7 @@ PATTERN: Exhibit[Job] = Exhibit(
 
 ALIGNMENT: Exhibit[Job] = Exhibit(
     name="alignment",
-    title="Alignment",
+    title="Alignment and switches",
     metric=operations.alignment,
     columns=[
         Column("POSIX accesses", "what"),

@@ -8,7 +8,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from iolens import advise
+from iolens.advise import say
 from iolens.advise.diagnosis import ALL_IN_USE
+from iolens.advise.judge import LEAST_SHARE
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.job import unknown
@@ -58,17 +60,19 @@ def finding_rows(job: Job) -> pd.DataFrame | None:
 
 
 def gauge_text(gauge: str, value: float) -> str:
-    """Returns a gauge's value in words."""
+    """Returns a gauge's value in words; the share of I/O as an upper bound, in the words of the verdict."""
     if is_nan(value):
         return words.NONE
     if gauge == "share":
-        return words.share(value)
+        return f"≤ {say.at_most(max(value, LEAST_SHARE))}"
     return words.size(value) if gauge == "size" else words.ratio(round(value, 2) if value >= 0.1 else value)
 
 
 def _bound_said(gauge: str, bound: float) -> str:
     """Returns a gauge's bound in words."""
-    return words.NONE if is_nan(bound) else f"{'≤' if gauge == 'share' else '≥'} {gauge_text(gauge, bound)}"
+    if is_nan(bound):
+        return words.NONE
+    return f"≤ {say.percent(bound)}" if gauge == "share" else f"≥ {gauge_text(gauge, bound)}"
 
 
 def _bounded(gauge: str, bound: float, reason: str) -> str:
@@ -94,8 +98,8 @@ def _place(gauge: str, value: float, most: float) -> float | None:
 
 
 def _most_targets(value: float, bound: float) -> float:
-    """Returns the number of targets at the end of the bar: the value, or a little more than the bound."""
-    return bound if is_nan(bound) else max(value, bound / 0.9)
+    """Returns the number of targets at the end of the bar: the value, or a little more than the bound, rounded up."""
+    return bound if is_nan(value) or is_nan(bound) else float(math.ceil(max(value, bound / 0.9)))
 
 
 def _ends(gauge: str, most: float) -> tuple[str, str]:

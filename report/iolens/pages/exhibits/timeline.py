@@ -38,11 +38,7 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
     assert grids is not None
     written, read, width = grids
     each = -(-job.nprocs // len(written))
-    row = "each rank" if each == 1 else f"{each} neighbouring ranks"
-    caption = (
-        f"Bytes of {row} in bins of {words.duration(width)}; a bin without bytes is blank. Above: the sum over all "
-        "ranks. Look for ranks that move more than others, and for pauses." + _clock_words(job)
-    )
+    caption = _map_caption(job, each, width)
     if not timespans.has_heatmap(job, module):
         caption += " From traced calls (DXT); the bytes of a call are spread evenly over its time."
     figure = activity_map(written, read, width, job.nprocs)
@@ -58,6 +54,16 @@ def activity_figure(job: Job, module: str) -> FigureBlock:
         cells=cells,
         timelines=lambda: timelines(job, module),
     )
+
+
+def _map_caption(job: Job, each: int, width: float) -> str:
+    """Returns the caption of a map whose rows have `each` ranks, and whose bins are `width` seconds wide."""
+    bins = f"in bins of {words.duration(width)}; a bin without bytes is blank."
+    if job.nprocs < 2:
+        return f"Bytes {bins} Look for pauses."
+    row = "each rank" if each == 1 else f"{each} neighbouring ranks"
+    look = "Look for ranks that move more than others, and for pauses."
+    return f"Bytes of {row} {bins} Above: the sum over all ranks. {look}{_clock_words(job)}"
 
 
 def _busiest(moved: np.ndarray, width: float, rows: list[str]) -> str:
@@ -118,7 +124,8 @@ def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         if one is None:
             continue
         count = f"{one.calls:,}" + (f" of {one.made:,}" if one.made != one.calls else "")
-        caption = f"{one.path}: {count} calls of all ranks were traced; the file that moved most bytes."
+        whose = " of all ranks" if job.nprocs > 1 else ""
+        caption = f"{one.path}: {count} calls{whose} were traced; the file that moved most bytes."
         if layer == "MPI-IO":
             caption += " Accesses through a view are drawn in one piece from their first byte on."
         if one.begin > 0:
@@ -136,12 +143,14 @@ def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 _RANK_SPAN_NOTE = (
     "Files for which the log has each rank separately, without standard streams. Look for ranks that begin or end late."
 )
+_ONE_SPAN_NOTE = "Without standard streams."
 
 
 def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields, for reads and for writes, a figure of the time from the first to the last access of each rank."""
     from iolens.figures.job.timespans import rank_spans_figure
 
+    whose, note = (" of each rank", _RANK_SPAN_NOTE) if job.nprocs > 1 else ("", _ONE_SPAN_NOTE)
     for kind in ("read", "write"):
         part = found[found["kind"] == kind]
         if len(part):
@@ -149,8 +158,8 @@ def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             begin, end = part.loc[part["start"].idxmin()], part.loc[part["end"].idxmax()]
             yield FigureBlock(
                 figure,
-                _RANK_SPAN_NOTE + _beyond_the_end(job, part),
-                title=f"First to last {kind} of each rank",
+                note + _beyond_the_end(job, part),
+                title=f"First to last {kind}{whose}",
                 says=f"the first at {words.duration(begin['start'])} on rank {begin['rank']}, the last until "
                 f"{words.duration(end['end'])} on rank {end['rank']}; {words.plural(part['rank'].nunique(), 'rank')}",
             )

@@ -138,7 +138,7 @@ def _shown_rows(block: Table) -> tuple[Sequence[Sequence[str]], str]:
     if total == len(block.rows):
         return rows, ""
     number = f"all {total:,}" if total == len(rows) else f"the first {len(rows):,} of {total:,} (--csv exports all)"
-    return rows, f"In this page instead: {number}, one by one."
+    return rows, f"This page lists {number}, one by one."
 
 
 def _ranks_behind(block: Table, rows: int) -> tuple[Ranks | None, str]:

@@ -12,8 +12,9 @@ from iolens.log import Job
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import family_name
 from iolens.metrics.job import cost
-from iolens.metrics.job.gauges import is_without_io
+from iolens.metrics.job.gauges import LITTLE_IO
 from iolens.metrics.job.interfaces import mpiio, operations
+from iolens.metrics.job.ranks import io_span_share
 from iolens.pages import words
 from iolens.pages.exhibits.why import storage_note
 from iolens.pages.text.cells import middle
@@ -68,8 +69,9 @@ def _which_ranks(ranks: Sequence[int]) -> str:
 
 
 def title(job: Job) -> str:
-    """Returns the header of every page."""
-    return f"{_program(job)}: {'job' if is_without_io(job) else 'I/O of job'} {job.jobid}"
+    """Returns the header of every page; a job with hardly any time in I/O is not headed as one about I/O."""
+    is_about_io = (io_span_share(job) or 0.0) >= LITTLE_IO
+    return f"{_program(job)}: {'I/O of job' if is_about_io else 'job'} {job.jobid}"
 
 
 def job_subtitle(job: Job) -> str:
@@ -168,7 +170,7 @@ def verdicts(job: Job) -> list[str]:
     more = [f"{words.size(moved[name])} through {name}" for name in others if moved[name] >= sum(moved.values()) / 100]
     if more:
         said[0] = f"{said[0][:-1]}, and {' and '.join(more)}."
-    said = [*first, *said, *_gaps(job)]
+    said = [*first, *said]
     wrote = mpiio.aggregators(job)
     if wrote is not None and len(wrote):
         path, members, writers, unseen, common = next(wrote.rows("path", "files", "writers", "others", "common_write"))
@@ -186,12 +188,3 @@ def _named(path: str, members: int) -> str:
     if members == 1:
         return f"{PurePosixPath(path).name} was"
     return f"{family_name(path)} ({words.count(members)} files) were"
-
-
-def _gaps(job: Job) -> list[str]:
-    """Returns a sentence for reads and one for writes if POSIX saw almost none of the bytes that MPI-IO moved."""
-    return [
-        f"POSIX saw almost none of the {words.size(lost)} that MPI-IO {verb}: this log does not cover those calls."
-        for verb, lost in zip(("read", "wrote"), mpiio.unseen(job).values(), strict=True)
-        if lost
-    ]

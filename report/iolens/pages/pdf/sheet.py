@@ -29,7 +29,7 @@ from iolens.pages.text.shorten import shorten
 _MARGIN = 48.0
 _HEADER, _FOOTER = 46.0, 30.0
 _WIDTH, _HEIGHT = A4[0] - 2 * _MARGIN, A4[1] - _MARGIN - _FOOTER - _HEADER
-_LEAST_FULL = 1 / 3
+_LEAST_FULL = 0.6
 """Minimum share of a sheet that must be used before a new sheet is begun."""
 _NEARLY_EMPTY = 0.2
 """Maximum share of the last sheet in use for which its contents are moved to the other sheets, if possible."""
@@ -81,7 +81,7 @@ def _laid_out(
 
 def _new_sheet(page: Page) -> Flowable:
     """Returns the break before a page. A page without a subtitle or labels of its own does not begin a new sheet if the
-    sheet before it is less than a third full.
+    sheet before it is less than six tenths full.
     """
     has_own = page.subtitle is not None or page.labels is not None
     return PageBreak() if has_own else CondPageBreak(_HEIGHT * (1 - _LEAST_FULL))

@@ -5,14 +5,24 @@ from __future__ import annotations
 import re
 
 NUMBER = re.compile(
-    r"^(< )?[-+−]?[\d.,]+( ?(%|s|ms|us|µs|[KMGTPE]?i?B(/s)?|M?/s))?$|^[\d,]+ (h|min)( \d+ (min|s))?$|^n/a$|^--$|^$"
+    r"^([<>≤] )?[-+−]?[\d.,]+( ?(%|s|ms|us|µs|[KMGTPE]?i?B(/s)?|M?/s))?$|^[\d,]+ (h|min)( \d+ (min|s))?$|^n/a$|^--$|^$"
 )
 """Matches text that is aligned to the right."""
 
 _DOTS = "…"
 
 
+_LEAST_HEAD = 4
+"""Minimum number of characters that are kept from the beginning of a path."""
+
+
 def middle(text: str, keep: int) -> str:
-    """Returns `keep` characters of a text, two fifths from its beginning and the rest from its end."""
-    head = 2 * keep // 5
+    """Returns `keep` characters of a text, two fifths from its beginning and the rest from its end. The name at the end
+    of a path is kept whole; a name for which there is no room loses its own middle.
+    """
+    head, name = 2 * keep // 5, text[text.rfind("/") :]
+    if text.startswith("/") and " " not in text:
+        if len(name) > keep - _LEAST_HEAD > _LEAST_HEAD:
+            return f"{_DOTS}{middle(name[1:], keep - 1)}"
+        head = min(head, max(keep - len(name), 0))
     return f"{text[:head]}{_DOTS}{text[len(text) - (keep - head) :]}"

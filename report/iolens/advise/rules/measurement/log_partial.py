@@ -6,14 +6,16 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 
-REMEDY = """\
+_ENDED = """\
 Let the program end by itself: the last records of a killed program may be
-missing. If the profiler ran out of memory, give it more, or record fewer
-files:
+missing."""
+
+_MEMORY = """\
+Give the profiler more memory, or record fewer files:
 
   iolens   export IOLENS_MEMORY=2048                # MiB of a process
   Darshan  export DARSHAN_MODMEM=64 DARSHAN_NAMEMEM=64
-           a file named by DARSHAN_CONFIG_PATH: MAX_RECORDS 100000 POSIX
+           a file named by DARSHAN_CONFIG_PATH: MAX_RECORDS 100000 {modules}
            NAME_EXCLUDE .pyc$ *"""
 
 
@@ -21,8 +23,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the remarks in the log that say which of its parts are missing; None if it is complete."""
     if not job.partial:
         return None
-    evidence = " ".join(job.partial)
-    return Seen(evidence, None, "", REMEDY)
+    full = [module.name for module in job.modules if module.partial]
+    remedies = [_MEMORY.replace("{modules}", ",".join(full))] if full else []
+    if len(job.partial) > len(full):
+        remedies.insert(0, _ENDED)
+    return Seen(" ".join(job.partial), None, "", "\n\n".join(remedies))
 
 
 RULE = Rule(

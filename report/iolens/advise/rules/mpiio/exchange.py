@@ -1,4 +1,4 @@
-"""The rule about collective calls that spend their time exchanging data instead of writing it."""
+"""The rule about collective calls that take far longer than the file access in them."""
 
 from __future__ import annotations
 
@@ -120,12 +120,13 @@ file.
 
 RULE = Rule(
     id="exchange",
-    title="Collective calls spend their time exchanging data",
+    title="Collective calls take far longer than the file access in them",
     says="in collective calls on a file the aggregators exchange data for longer than they access the file, and the "
     "parts of ranks are not large and contiguous; in logs without these times, MPI-IO takes twice as long as "
     "POSIX below it",
     limits=("large_transfer",),
-    why="The network or the copying limits this part of the I/O; a faster file system would not shorten it.",
+    why="Exchange between ranks, or waiting for late ranks, limits this part of the I/O; a faster file system would "
+    "not shorten it.",
     read_more="https://github.com/pmodels/mpich/issues/7935 (arrays in blocks); ROMIO hint cb_nodes",
     check=check,
 )

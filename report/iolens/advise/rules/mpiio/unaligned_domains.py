@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     share = float(lower["FILE_NOT_ALIGNED"][rows].sum() / (lower["READS"] + lower["WRITES"])[rows].sum())
     evidence = (
         f"{say.percent(share)} of the aggregators' transfers of {say.files(job, ids)} do not begin at a multiple of "
-        f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, in {say.seconds(spent)} on the slowest."
+        f"{say.size(unit)}; {say.count(int(writers[rows[0]]), 'rank')} write, the slowest for {say.seconds(spent)}."
     )
     hints = (f"striping_unit {unit}", "romio_cb_write enable", f"cb_buffer_size {max(unit, 16 << 20) // unit * unit}")
     return Seen(evidence, spent, "It assumes that the writes of the slowest aggregator take no time.", "{hints}", hints)

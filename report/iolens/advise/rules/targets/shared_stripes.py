@@ -21,7 +21,7 @@ Give each rank, or each aggregator, its own stripes:
 _OWN = """:
 
 @lustre:  lfs setstripe -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
-@stripes:  iolens stripe set -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
+@other:  iolens stripe set -c {ranks} -S SIZE_OF_A_RANKS_PART FOLDER
 """
 
 
@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"Each of the {say.count(stripes)} stripes of {say.files(job, chosen['id'])} was written by "
         f"{say.count(fewest)} or more of {say.count(ranks, 'rank')}; writes took "
-        f"{say.seconds(spent)} on the slowest."
+        f"{say.seconds(spent)} on the slowest rank."
     )
     own = _OWN.replace("{ranks}", str(int(ranks))) if ranks <= limits["enough_stripes"] else ";"
     bound = "It assumes that these writes take no time on the slowest rank."

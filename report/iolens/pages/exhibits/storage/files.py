@@ -67,6 +67,32 @@ FILE_SYSTEMS: Exhibit[Job] = Exhibit(
     ],
 )
 
+
+def _costly_columns(job: Job) -> list[Column]:
+    """Returns the columns of the costly files; the time of a single process stands in one column."""
+    spent = [Column("s", "seconds", words.seconds)]
+    if job.nprocs > 1:
+        spent = [
+            Column("slowest rank, s", "seconds", words.seconds),
+            Column("all ranks, s", "seconds_sum", words.seconds),
+        ]
+    return [
+        Column("file", "path"),
+        FAMILY_SIZE,
+        *([Column("ranks", "processes", words.count)] if job.nprocs > 1 else []),
+        Column("read", "bytes_read", words.size),
+        Column("written", "bytes_written", words.size),
+        *spent,
+        Column("stripes", ("stripe_count", "stripe_size"), _stripes, optional=True),
+    ]
+
+
+def _costly_note(job: Job) -> str:
+    """Returns a note about the choice and the order of the costly files."""
+    whose = " of their slowest rank" if job.nprocs > 1 else ""
+    return f"The 15 with most time{whose} and the 15 with most bytes, those with most time first. {FAMILY_NOTE}"
+
+
 COSTLY_FILES: Exhibit[Job] = Exhibit(
     name="costly_files",
     title="Files with the most time or the most bytes",
@@ -74,18 +100,8 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
     whole=costly_files.every_file,
     listed=costly_files.file_families,
     ranks=_ranks_of,
-    columns=[
-        Column("file", "path"),
-        FAMILY_SIZE,
-        Column("ranks", "processes", words.count),
-        Column("read", "bytes_read", words.size),
-        Column("written", "bytes_written", words.size),
-        Column("slowest rank, s", "seconds", words.seconds),
-        Column("all ranks, s", "seconds_sum", words.seconds),
-        Column("stripes", ("stripe_count", "stripe_size"), _stripes, optional=True),
-    ],
-    note="The 15 with most time of their slowest rank and the 15 with most bytes, those with most time first. "
-    + FAMILY_NOTE,
+    columns=_costly_columns,
+    note=_costly_note,
 )
 
 SHARED_FILES: Exhibit[Job] = Exhibit(

@@ -18,6 +18,9 @@ from iolens.pages.exhibit import EVERY, Column, Exhibit
 from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
+_MUCH = 1 << 20
+"""Minimum bytes of a target in a figure: with less, its time is that of a few calls, and no speed."""
+
 
 def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of the number of files on each target, unless there is one target or the bytes of targets are
@@ -32,19 +35,21 @@ def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields the figures of bytes per target, and of the speed of a process on each target if known; a single target
-    needs no figure.
+    """Yields the figures of bytes per target, and of the speed of a process on each target if known; a single target,
+    or targets with few bytes, need no figure.
     """
     from iolens.figures.job.targets import byte_bars, speed_bars
 
-    if len(found) > 1:
+    much = found[found["bytes"] >= _MUCH]
+    if len(found) > 1 and len(much):
         caption = "Read and written by all ranks. Look for targets with more than the others, and idle ones."
         says = finding.extremes(_by_target(found, "bytes"), words.size)
         yield FigureBlock(byte_bars(found), caption, title="Bytes per target", says=says)
-    if len(found) > 1 and found["bytes_per_second"].notna().all():
+    if len(much) > 1 and much["bytes_per_second"].notna().all():
         caption = "Bytes divided by the time of all ranks in reads and writes. Look for a target far below the others."
-        says = finding.extremes(_by_target(found, "bytes_per_second"), lambda speed: f"{words.size(speed)}/s")
-        yield FigureBlock(speed_bars(found), caption, title="Speed of a process on each target", says=says)
+        caption += f" Targets that moved less than {words.size(_MUCH)} are left out." if len(much) < len(found) else ""
+        says = finding.extremes(_by_target(much, "bytes_per_second"), lambda speed: f"{words.size(speed)}/s")
+        yield FigureBlock(speed_bars(much), caption, title="Speed of a process on each target", says=says)
 
 
 def _by_target(found: pd.DataFrame, column: str) -> list[tuple[str, float]]:

@@ -7,7 +7,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from iolens.advise import diagnosis, say
-from iolens.advise.judge import TOO_SHORT
 from iolens.log import Job
 from iolens.pages.blocks import Block, Text
 from iolens.pages.job.judgement.evidence import EVIDENCE
@@ -32,9 +31,9 @@ def judgement(job: Job) -> list[Block]:
 
 
 def confident_verdict(found: Diagnosis) -> str:
-    """Returns the verdict's sentence with its confidence, if the run was long enough for a judgement."""
+    """Returns the verdict's sentence with its confidence, if anything was judged."""
     sentence = found.verdict.sentence
-    if not found.confidence or sentence.startswith(TOO_SHORT):
+    if not found.confidence:
         return sentence
     return f"{sentence.removesuffix('.')} (confidence: {found.confidence})."
 
@@ -55,7 +54,7 @@ def first_action(job: Job) -> list[Block]:
 def no_action_sentence(found: Diagnosis) -> str:
     """Returns the sentence that says why no change is proposed."""
     why = "no finding promises enough time to be worth a change" if found.confidence else "there is nothing to judge"
-    if found.verdict.sentence.startswith(TOO_SHORT):
+    if found.verdict.is_too_short:
         why = "the run is too short to judge"
     elif found.verdict.kind == "cores":
         why = "iolens run --trace mpi records which ranks share processors"

@@ -1,0 +1,244 @@
+"""Statements in the reports of sample logs that a reader of every page found wrong, compared with the counters in the
+logs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from iolens.advise import diagnosis
+from iolens.log import Job, read_log
+from iolens.metrics.job import cost
+from iolens.metrics.job.gauges import balance
+from iolens.metrics.processor import steps, time
+from iolens.metrics.processor.mpi.functions import mpi_functions
+from iolens.metrics.processor.sampled.parts import ANY_MPI, COLLECTIVE, IO, POINT, UNKNOWN
+from iolens.metrics.times import traces
+from iolens.pages.exhibits.cost import IO_COST
+from iolens.pages.exhibits.processor.time import EFFICIENCIES
+from iolens.pages.exhibits.storage.files import COSTLY_FILES
+from iolens.pages.exhibits.storage.striping import TARGET_BYTES
+from iolens.pages.exhibits.timeline import RANK_SPANS, activity_maps
+from iolens.pages.job.judgement.paragraphs import judgement
+from iolens.pages.job.words import title
+from iolens.pages.text.cells import middle
+from job_example import SHARED, frame
+
+TESTS = Path(__file__).parents[1]
+SAMPLES, LABELLED = TESTS / "data/darshan", TESTS / "advice/logs"
+POSIX, STDIO, MPIIO = IO["POSIX"], IO["STDIO"], IO["MPI-IO"]
+
+
+def sample(name: str) -> Job:
+    """Returns a sample log by the beginning of its name."""
+    (path,) = [path for folder in (SAMPLES, LABELLED) for path in folder.glob(f"{name}.darshan")]
+    return read_log(path)
+
+
+def timed(**frames: pd.DataFrame) -> Job:
+    """Returns a job of four ranks that timed MPI, with 1 s in each of them, and ran for 10 s."""
+    apmpi = pd.DataFrame({"id": 9, "rank": range(4), "node": "n", "time": 1.0, "sync_time": 0.0})
+    made = sample("mpi-io-test")
+    return replace(made, frames={"APMPI": apmpi, **frames}, run_time=10.0, start=0.0, end=10.0)
+
+
+def test_the_slowest_and_fastest_rank_of_a_merged_record_have_their_own_time() -> None:
+    each = time.rank_time(timed(POSIX=frame("POSIX", [SHARED])))
+    assert each[POSIX].tolist() == pytest.approx([0.95, 2.0, 0.95, 0.5])
+    assert time.whole_time(each).tolist() == pytest.approx([10.0] * 4)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"SLOWEST_RANK": 7}, {"F_FASTEST_RANK_TIME": 1.5}, {"F_SLOWEST_RANK_TIME": 0.9}, {"FASTEST_RANK": 1}]
+)
+def test_a_merged_record_that_contradicts_itself_is_spread_evenly(wrong: dict[str, float]) -> None:
+    each = time.rank_time(timed(POSIX=frame("POSIX", [SHARED | wrong])))
+    assert each[POSIX].tolist() == pytest.approx([1.1] * 4)
+
+
+def test_ranks_that_the_log_knows_by_themselves_keep_their_time_below_mpiio() -> None:
+    """MPI-IO took 1.5 s of each rank, POSIX in it what `file_ranks` has by rank."""
+    posix = [0.2, 0.4, 0.6, 0.8]
+    apart = {"file": 1, "rank": range(4), "reads": 0, "writes": 1, "opens": 1, "bytes_read": 0, "bytes_written": 9}
+    merged = {"id": 1, "rank": -1, "WRITES": 4, "INDEP_WRITES": 4}
+    made = timed(
+        **{
+            "POSIX": frame("POSIX", [merged | {"F_WRITE_TIME": sum(posix)}]),
+            "MPI-IO": frame("MPI-IO", [merged | {"F_WRITE_TIME": 6.0}]),
+        }
+    )
+    times = {"read_time": 0.0, "write_time": posix, "meta_time": 0.0}
+    each = time.rank_time(replace(made, private={"file_ranks": pd.DataFrame(apart | times)}))
+    assert each[POSIX].tolist() == pytest.approx(posix)
+    assert (each[POSIX] + each[MPIIO]).tolist() == pytest.approx([1.5] * 4)
+
+
+def test_the_parts_of_a_sample_log_agree_with_its_slowest_rank() -> None:
+    """Rank 1 was slowest, with 1.01 s of the 2.53 s of all ranks, and rank 3 fastest."""
+    made = sample("mpi-io-test")
+    (record,) = made.frames["POSIX"].to_dict("records")
+    each = time.rank_time(made)[POSIX]
+    assert each[record["POSIX_SLOWEST_RANK"]] == pytest.approx(record["POSIX_F_SLOWEST_RANK_TIME"])
+    assert each[record["POSIX_FASTEST_RANK"]] == pytest.approx(record["POSIX_F_FASTEST_RANK_TIME"])
+    printed = sample("darshan-apmpi-2nodes-64mpi")
+    streams = printed.frames["STDIO"]
+    (merged,) = streams[streams["rank"] < 0].to_dict("records")
+    most = time.rank_time(printed)[STDIO].max()
+    assert most >= merged["STDIO_F_SLOWEST_RANK_TIME"]
+    assert balance(printed) == pytest.approx(time.rank_time(printed)[STDIO].mean() / most)
+
+
+def test_ranks_that_do_the_io_of_others_are_no_longer_in_mpiio_than_these() -> None:
+    """56 of 512 ranks access the file; all of them wait in the same collective calls."""
+    made = sample("e3sm_io_heatmap_only")
+    each = time.rank_time(made)
+    inside = each[MPIIO] + each[POSIX]
+    records = made.frames["MPI-IO"]
+    assert inside.max() <= records["MPIIO_F_SLOWEST_RANK_TIME"].sum() * 1.01
+    spent = sum(records[f"MPIIO_F_{kind}_TIME"].sum() for kind in ("READ", "WRITE", "META"))
+    assert inside.mean() == pytest.approx(spent / made.nprocs, rel=1e-3)
+    posix = made.frames["POSIX"]
+    own = posix[posix["rank"] >= 0]
+    busy = own.assign(time=own.filter(regex="F_(READ|WRITE|META)_TIME").sum(axis=1)).groupby("rank")["time"].sum()
+    assert each[POSIX][busy.idxmax()] == pytest.approx(busy.max(), rel=0.02)
+
+
+def test_the_functions_of_apmpi_are_those_that_libdarshan_reads() -> None:
+    darshan = pytest.importorskip("darshan")
+    made = sample("darshan-apmpi-2nodes-64mpi")
+    report = darshan.DarshanReport(str(made.path), read_all=False)
+    report.mod_read_all_apmpi_records("APMPI")
+    _, *records = report.records["APMPI"]
+    each = [record["all_counters"] for record in records]
+    assert len(each) == made.nprocs
+    counted = {name.removesuffix("_CALL_COUNT") for name in each[0] if name.endswith("_CALL_COUNT")}
+    called = {name for name in counted if any(counters[f"{name}_CALL_COUNT"] for counters in each)}
+    found = mpi_functions(made)
+    assert {name.upper() for name in found["function"].tolist()} == called
+    for name, calls, seconds, most, rank in found.rows("function", "calls", "seconds", "most", "most_rank"):
+        spent = [float(counters[f"{name.upper()}_TOTAL_TIME"]) for counters in each]
+        assert calls == pytest.approx(sum(int(counters[f"{name.upper()}_CALL_COUNT"]) for counters in each) / len(each))
+        assert (seconds, most) == (pytest.approx(sum(spent) / len(spent)), pytest.approx(max(spent)))
+        assert spent[rank] == max(spent)
+
+
+def test_a_log_with_apmpi_names_the_kinds_and_the_function_that_took_most() -> None:
+    made = sample("darshan-apmpi-2nodes-64mpi")
+    shares = dict(time.time_parts(made).rows("part", "seconds"))
+    assert shares[COLLECTIVE] == pytest.approx(165.55, abs=0.05)  # MPI_Allreduce, and some MPI_Bcast and MPI_Reduce.
+    assert shares[POINT] == pytest.approx(123.34 + 48.82 + 29.67, abs=0.05)  # MPI_Wait, MPI_Isend, MPI_Irecv.
+    assert ANY_MPI not in shares
+    assert "; most in MPI_Allreduce, 2 min 45 s;" in diagnosis(made).verdict.sentence
+    step = steps.communication_step(made)
+    assert "most in MPI_Allreduce (2 min 45 s" in step.evidence
+    assert step.look == "mpi_functions"
+    collective = sample("e3sm_io_heatmap_only")
+    assert ANY_MPI in dict(time.time_parts(collective).rows("part", "seconds"))
+    assert (
+        "with the calls inside MPI-IO, most in MPI_Barrier (10 min 35 s"
+        in steps.communication_step(collective).evidence
+    )
+
+
+def test_the_recipe_names_the_imbalance_that_it_cannot_explain() -> None:
+    """Rank 64 spends 275 s outside MPI and I/O, an average one 225 s; in I/O no rank spends a second."""
+    made = sample("darshan-apmpi-2nodes-64mpi")
+    outside = made.run_time - made.frames["APMPI"]["time"]
+    step = steps.imbalance_step(made)
+    assert f"rank {made.frames['APMPI']['rank'][outside.idxmax()]} spends 4 min 35 s" in step.evidence
+    assert round(outside.max()) == 275
+    assert "among calls" not in step.evidence
+    assert np.isnan(step.share)
+    assert time.rank_time(made)[UNKNOWN].max() == pytest.approx(outside.max(), abs=0.5)
+
+
+def test_efficiencies_of_a_short_run_of_whole_seconds_are_not_known() -> None:
+    table = EFFICIENCIES.table(sample("mpi-io-test"))
+    assert {row[1] for row in table.rows} == {"n/a"}
+    assert any("counts whole seconds" in row[2] for row in table.rows)
+
+
+def test_a_verdict_of_too_short_is_said_once() -> None:
+    (only,) = judgement(sample("mpi-io-test"))
+    assert only.text == (
+        "Too short to judge: 1.0 s of I/O in a run of at most 2 s, and this log counts whole seconds only."
+    )
+    assert any("more precisely than to a second" in gap for gap in diagnosis(sample("mpi-io-test")).gaps)
+
+
+def test_time_that_is_hardly_unknown_leaves_no_doubt() -> None:
+    assert diagnosis(sample("e3sm_io_heatmap_only")).doubts == ()
+    assert diagnosis(sample("treddy*")).doubts == ()  # An average rank was in I/O for more than half of the run.
+    assert any("computing and waiting" in doubt for doubt in diagnosis(sample("partial_data_stdio")).doubts)
+
+
+def test_a_job_with_hardly_any_io_is_not_headed_io() -> None:
+    assert title(sample("darshan-apmpi-2nodes-64mpi")) == "su3_rhmd_hisq: job 526820"
+    assert title(sample("e3sm_io_heatmap_only")) == "e3sm_io: I/O of job 586491"
+
+
+def test_a_file_that_several_ranks_use_by_records_of_their_own_is_shared() -> None:
+    made = sample("treddy*")
+    found = cost.average_io(made).frame().set_index(["kind", "what"])
+    moved = made.frames["MPI-IO"]["MPIIO_BYTES_READ"].sum() / made.nprocs
+    assert found.loc[("shared", "read"), "bytes"] == moved > 0
+    assert found.loc[("independent", "read"), "bytes"] == 0
+
+
+def test_one_process_has_no_slowest_rank() -> None:
+    made = sample("nonmpi_dxt_anonymized")
+    found = diagnosis(made)
+    said = [*(one.evidence for one in found.findings), *(one.derivation for one in found.findings)]
+    captions = [*(block.caption for block in activity_maps(made)), *(one.caption for one in RANK_SPANS.figures(made))]
+    assert found.findings
+    assert len(captions) == 3
+    assert not [text for text in (*said, found.verdict.evidence, *captions) if "rank" in text]
+    assert [head for head in COSTLY_FILES.table(made).columns if "rank" in head] == []
+
+
+def test_every_traced_call_of_a_file_counts() -> None:
+    """Half of the reads meet the end of the file and move nothing; they were traced as well."""
+    made = sample("hdf5_diagonal_write_bytes_range_dxt")
+    place = traces.transfer_places(made, "DXT_POSIX")
+    assert (place.calls, place.made) == (20, 20)
+
+
+def test_calls_that_overlap_take_more_than_the_run() -> None:
+    (drawn,) = IO_COST.figures(sample("dxt"))
+    assert "> 100 %" in {text.get_text() for axes in drawn.figure.axes for text in axes.texts}
+
+
+def test_targets_with_few_bytes_have_no_speed() -> None:
+    assert list(TARGET_BYTES.figures(sample("darshan-apmpi-2nodes-64mpi"))) == []
+    assert [block.title for block in TARGET_BYTES.figures(sample("imbalanced-io"))] == ["Bytes per target"]
+
+
+def test_a_remedy_for_a_full_profiler_does_not_speak_of_killed_programs() -> None:
+    (note,) = [one for one in diagnosis(sample("partial_data_stdio")).notes if one.id == "log-partial"]
+    assert "MAX_RECORDS 100000 STDIO" in note.remedy
+    assert "killed" not in note.remedy
+    (killed,) = [one for one in diagnosis(sample("killed")).notes if one.id == "log-partial"]
+    assert "killed" in killed.remedy
+    assert "MAX_RECORDS" not in killed.remedy
+
+
+def test_the_name_at_the_end_of_a_path_is_kept() -> None:
+    path = "/users/me/.conda/envs/one/lib/python3.8/site-packages/numpy/core/__pycache__/_add_newdocs.cpython-38.pyc"
+    assert middle(path, 32) == "/use…/_add_newdocs.cpython-38.pyc"
+    assert middle(path, 24) == "…_add_newd…cpython-38.pyc"  # There is no room for the whole name.
+    assert middle("/a/b", 3) == "/…/b"
+    assert middle("one two three four", 10) == "one …e four"
+
+
+def test_a_part_of_the_time_is_judged_from_as_many_seconds_on_as_io() -> None:
+    apmpi = pd.DataFrame({"id": 9, "rank": range(4), "node": "n", "time": 0.45, "sync_time": 0.0})
+    made = replace(sample("mpi-io-test"), frames={"APMPI": apmpi}, run_time=0.7, version="3.41")
+    assert diagnosis(made).verdict.sentence.startswith(
+        "Too short to judge: no part of an average rank's time took 0.50 s (MPI 64 %"
+    )
+    longer = replace(made, frames={"APMPI": apmpi.assign(time=4.5)}, run_time=7.0)
+    assert diagnosis(longer).verdict.sentence.startswith("Bound by MPI: 64 %")
