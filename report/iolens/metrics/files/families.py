@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -58,17 +58,15 @@ def families(names: Sequence[str]) -> Families:
     """
     # Shapes have zero bytes in place of numbers.
     parts = [name.replace("\0", "\ufffd").replace(_BETWEEN, "\ufffd").rpartition("/") for name in names]
-    folders, bases = _Shapes({folder + slash for folder, slash, _ in parts}), _Shapes({base for *_, base in parts})
+    folders, bases = _Shapes({folder + slash for folder, slash, _ in parts}), _Shapes({base for _, _, base in parts})
     shapes = [(folders.of[folder + slash], bases.of[base]) for folder, slash, base in parts]
     groups: dict[_Key, list[int]] = {}
     for number, (folder, base) in enumerate(shapes):
         if folder[0] and not (base[0] == "\0" and _is_anonymous(bases.numbers[base[1]])):
             groups.setdefault((folder[0], base[0]), []).append(number)
     labels = {
-        key: "".join(
-            several.label(each[side] for each in map(shapes.__getitem__, members))
-            for side, several in enumerate((folders, bases))
-        )
+        key: folders.label(key[0], {shapes[number][0][1] for number in members})
+        + bases.label(key[1], {shapes[number][1][1] for number in members})
         if len(members) > 1
         else names[members[0]]
         for key, members in groups.items()
@@ -101,11 +99,12 @@ class _Shapes:
         self.numbers = pieces[1::2]
         self.of: dict[str, _Shape] = dict(zip(texts, zip(shapes, begins, strict=False), strict=False))
 
-    def label(self, alike: Iterable[_Shape]) -> str:
-        """Returns one label for texts of the same shape; numbers that are equal in all of them stay."""
-        shapes = {*alike}
-        texts = next(iter(shapes))[0].split("\0")
-        columns = ({self.numbers[begin + place] for _, begin in shapes} for place in range(len(texts) - 1))
+    def label(self, shape: str, begins: set[int]) -> str:
+        """Returns one label for texts of this shape, whose numbers begin at these places; numbers that are equal in all
+        of them stay.
+        """
+        texts = shape.split("\0")
+        columns = ({self.numbers[begin + place] for begin in begins} for place in range(len(texts) - 1))
         return "".join(text + mark for text, mark in zip(texts, [*map(_mark, columns), ""], strict=True))
 
 
@@ -118,7 +117,7 @@ def _mark(numbers: set[str]) -> str:
     """Returns the text that stands for these numbers in a label: the number itself if all are equal."""
     if len(numbers) == 1:
         return next(iter(numbers))
-    lengths = {len(number) for number in numbers}
+    lengths = {*map(len, numbers)}
     return "#" * lengths.pop() if len(lengths) == 1 and all(map(str.isdigit, numbers)) else "*"
 
 
