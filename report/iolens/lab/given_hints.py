@@ -29,13 +29,13 @@ def hdf5_of_files(text: str) -> str:
         if key not in _HDF5_SETTINGS:
             raise argparse.ArgumentTypeError(f"{key} is none of {', '.join(_HDF5_SETTINGS)}")
         if not re.fullmatch(_HDF5_SETTINGS[key], value) or (key == "alignment" and int(value) == 0):
-            raise argparse.ArgumentTypeError(f"{value} is no value of {key}, which takes {_described(key)}")
+            raise argparse.ArgumentTypeError(f"{value} is no value of {key}, which takes {_setting_words(key)}")
     if re.search(r"=[^,:=]*:(?![^,:=]+=)", checked):
         raise argparse.ArgumentTypeError(f"{text!r} has a part without KEY=VALUE")
     return checked
 
 
-def _described(key: str) -> str:
+def _setting_words(key: str) -> str:
     """Returns the values of an HDF5 setting in words."""
     pattern = _HDF5_SETTINGS[key]
     return "a size such as 1M" if "d{" in pattern else "0 or 1" if pattern == "[01]" else pattern.replace("|", ", ")
@@ -51,10 +51,10 @@ def hints_of_files(text: str, example: str = "cb_nodes=4") -> str:
     entries = text.split(",")
     if not _ENTRY.match(entries[0]):
         raise argparse.ArgumentTypeError(f"{text!r} does not begin with PATTERN:KEY=VALUE; write it like '*:{example}'")
-    return ",".join(_entry_of(entry) for entry in entries)
+    return ",".join(_checked_entry(entry) for entry in entries)
 
 
-def _entry_of(entry: str) -> str:
+def _checked_entry(entry: str) -> str:
     """Returns one entry, with its hints checked."""
     pattern, colon, rest = entry.partition(":") if _ENTRY.match(entry) else ("", "", entry)
     parts: list[str] = []

@@ -68,7 +68,7 @@ def need_library(name: str) -> Path:
     """Returns the full path of a library as `find_library` does, but raises if it is absent."""
     path = find_library(name)
     if path is None:
-        raise IolensError(_absent(name, folders_of_libraries()))
+        raise IolensError(_absent_part(name, folders_of_libraries()))
     return path
 
 
@@ -81,7 +81,7 @@ def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
         # os.access is asked first, because is_file raises in folders that this user may not enter.
         if os.access(path, os.X_OK) and path.is_file():
             return path.absolute() if "/" in name else path.resolve()
-    raise IolensError(_absent(name, [path.parent for path in candidates]))
+    raise IolensError(_absent_part(name, [path.parent for path in candidates]))
 
 
 def storage_config(machine: str = "ost") -> Path:
@@ -109,11 +109,11 @@ def _folder_with(name: str, folders: list[Path]) -> Path:
     """Returns the first of the folders that has a file or folder of this name; raises if there is none."""
     found = next((folder for folder in folders if (folder / name).exists()), None)
     if found is None:
-        raise IolensError(_absent(name, folders))
+        raise IolensError(_absent_part(name, folders))
     return found
 
 
-def _absent(name: str, folders: list[Path]) -> str:
+def _absent_part(name: str, folders: list[Path]) -> str:
     """Returns the error for a part that is in none of the folders."""
     looked = ", ".join(map(str, folders))
     return f"{name} was not found (looked in {looked}); {_how_to_build()}, or set IOLENS_LIB"

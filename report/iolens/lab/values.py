@@ -182,7 +182,7 @@ def groups(value: Any) -> tuple[tuple[str, ...], ...]:
     return tuple(words(item) for item in value)
 
 
-def _spread(value: dict[str, Any], each: ValueKind[int]) -> list[int]:
+def _range_numbers(value: dict[str, Any], each: ValueKind[int]) -> list[int]:
     """Returns the numbers of a range: from and to, both included, in steps of `step` or growing by a factor."""
     unknown = set(value) - {"from", "to", "step", "times"}
     if unknown or not {"from", "to"} <= set(value) or {"step", "times"} <= set(value):
@@ -209,17 +209,19 @@ def levels(each: ValueKind[int]) -> ValueKind[tuple[int, ...]]:
 
     def check(value: Any) -> tuple[int, ...]:
         if isinstance(value, dict):
-            value = _spread(value, each)
+            value = _range_numbers(value, each)
         items = value if isinstance(value, list) else [value]
         found = tuple(each(item) for item in items)
         if not found or len(set(found)) != len(found):
             raise ValueError(f"{value!r} must be a list of different values")
         return found
 
-    return ValueKind(check, lambda: {"anyOf": [each.schema(), _several(each.schema()), _spread_schema(each.schema())]})
+    return ValueKind(
+        check, lambda: {"anyOf": [each.schema(), _several_schema(each.schema()), _spread_schema(each.schema())]}
+    )
 
 
-def _several(item: Schema) -> Schema:
+def _several_schema(item: Schema) -> Schema:
     """Returns the schema of a list of different values."""
     return {"type": "array", "items": item, "minItems": 1, "uniqueItems": True}
 
@@ -252,7 +254,7 @@ def variables(value: Any) -> dict[str, str]:
 
 
 @kind(type="string", minLength=1)
-def _hdf5(value: Any) -> str:
+def _hdf5_settings(value: Any) -> str:
     """Accepts HDF5 settings by file, in the form of `iolens run --hdf5`."""
     try:
         return hdf5_of_files(text(value))
@@ -261,7 +263,7 @@ def _hdf5(value: Any) -> str:
 
 
 @kind(type="string", pattern=_COMPILER)
-def _compiler(value: Any) -> str:
+def _compiler_name(value: Any) -> str:
     """Accepts a C compiler: a command's name, or a path."""
     if not isinstance(value, str) or not re.fullmatch(_COMPILER, value):
         raise ValueError(
@@ -284,9 +286,9 @@ CHANGES: Mapping[str, ValueKind[Any]] = {
     "arguments": words,
     "environment": variables,
     "hints": hint_table,
-    "hdf5": _hdf5,
+    "hdf5": _hdf5_settings,
     "io_component": one_of(*IO_COMPONENTS),
-    "compiler": _compiler,
+    "compiler": _compiler_name,
     "flags": _flags,
 }
 """The changes that a level of an own factor may make."""
@@ -339,7 +341,7 @@ def listed_levels(key: str, value: Any) -> dict[str, Change]:
 def listed_schema(key: str) -> Schema:
     """Returns the schema of `listed_levels`."""
     item = CHANGES[key].schema()
-    return {"anyOf": [item, _several(item), own_levels_schema()]}
+    return {"anyOf": [item, _several_schema(item), own_levels_schema()]}
 
 
 def slug(level: str) -> str:

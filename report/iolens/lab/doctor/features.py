@@ -23,7 +23,7 @@ def features(trial: FeatureTrial) -> Iterator[CheckResult]:
         yield CheckResult("kinds of calls", "not tried, because the trial left no log")
     else:
         yield from kinds_of_calls(trial.job, trial.said)
-        yield from _of_log(trial.job)
+        yield from _log_features(trial.job)
     yield from program_libraries()
     yield _live()
     yield _server()
@@ -51,17 +51,17 @@ def _server() -> CheckResult:
     return CheckResult("iolens serve", lacks, None, "pip install 'mcp>=2,<3'")
 
 
-def _of_log(job: Job) -> Iterator[CheckResult]:
+def _log_features(job: Job) -> Iterator[CheckResult]:
     """Yields the results of the features that need certain data in a log."""
-    yield _result("families of files", _largest_family(job) == FILES, f"{FILES} numbered names are one row")
+    yield _feature_result("families of files", _largest_family(job) == FILES, f"{FILES} numbered names are one row")
     sampled = job.tables.get("sampling", Records({}))
     by_time = len(sampled) > 0 and "wall" in sampled["timer"].astype(str).tolist()
-    yield _result("training jobs", by_time, "samples by elapsed time, which show waits, are taken")
-    yield _result("periods of I/O", _has_bytes_over_time(job), "logs have bytes over time")
-    yield _result("iolens check", _limit_holds(job), "judges limits on the numbers of logs")
+    yield _feature_result("training jobs", by_time, "samples by elapsed time, which show waits, are taken")
+    yield _feature_result("periods of I/O", _has_bytes_over_time(job), "logs have bytes over time")
+    yield _feature_result("iolens check", _limit_holds(job), "judges limits on the numbers of logs")
 
 
-def _result(name: str, works: bool, found: str) -> CheckResult:
+def _feature_result(name: str, works: bool, found: str) -> CheckResult:
     """Returns the result for a feature that should work on every machine."""
     return CheckResult(name, found if works else "the trial's log lacks the data", works or None)
 

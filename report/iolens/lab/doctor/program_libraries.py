@@ -21,18 +21,24 @@ _NEWEST_1_8 = 10
 def program_libraries() -> Iterator[CheckResult]:
     """Checks which of the libraries are installed, and says what the profiler records with each, or not without it."""
     known = _libraries()
-    yield _hdf5(known)
-    yield _result("libcurl", _named("libcurl", known), "requests are recorded by address", "no requests by address")
+    yield _check_hdf5(known)
+    yield _library_result(
+        "libcurl", _versioned_libraries("libcurl", known), "requests are recorded by address", "no requests by address"
+    )
     for name, device, driver in (("cuFile", "/dev/nvidia0", "NVIDIA's"), ("hipFile", "/dev/kfd", "AMD's")):
-        found = _named(f"lib{name.lower()}", known)
+        found = _versioned_libraries(f"lib{name.lower()}", known)
         gpu = "a GPU is there" if Path(device).exists() else f"{device} is not there, so no GPU of {driver} driver"
-        yield _result(name, found, f"is asked for its statistics; {gpu}", f"no transfers to GPUs; {gpu}")
+        yield _library_result(name, found, f"is asked for its statistics; {gpu}", f"no transfers to GPUs; {gpu}")
 
 
-def _hdf5(known: Sequence[Path]) -> CheckResult:
+def _check_hdf5(known: Sequence[Path]) -> CheckResult:
     """Checks which of the known libraries are HDF5 that takes settings from outside (`iolens run --hdf5`)."""
-    found = [path for path in _named(r"libhdf5(_serial|_openmpi|_mpich)?", known) if _interface(path) > _NEWEST_1_8]
-    return _result(
+    found = [
+        path
+        for path in _versioned_libraries(r"libhdf5(_serial|_openmpi|_mpich)?", known)
+        if _interface(path) > _NEWEST_1_8
+    ]
+    return _library_result(
         "HDF5", found, "takes settings of `iolens run --hdf5`", "no HDF5 from 1.10 on; a program may bring one"
     )
 
@@ -43,14 +49,14 @@ def _interface(path: Path) -> int:
     return int(number[1]) if number else 0
 
 
-def _result(name: str, found: Sequence[Path], use: str, without: str) -> CheckResult:
+def _library_result(name: str, found: Sequence[Path], use: str, without: str) -> CheckResult:
     """Returns the result for a library: where it is and its use, or what is lacking without it."""
     if not found:
         return CheckResult(name, "not there", None, without)
     return CheckResult(name, ", ".join(map(str, found)), works=True, remedy=use)
 
 
-def _named(stem: str, known: Sequence[Path]) -> list[Path]:
+def _versioned_libraries(stem: str, known: Sequence[Path]) -> list[Path]:
     """Returns the libraries with a version in their names, which are those that programs load."""
     return [path for path in known if re.fullmatch(rf"{stem}\.so\.\d[\d.]*", path.name)]
 

@@ -38,11 +38,11 @@ def check_limits() -> Iterator[CheckResult]:
     """Checks the limits of a process."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     enough = files == resource.RLIM_INFINITY or files >= _DESCRIPTORS
-    yield CheckResult("open files", _limit(files), enough, "" if enough else "raise it: ulimit -n 1024")
-    yield CheckResult("address space", _limit(resource.getrlimit(resource.RLIMIT_AS)[0]))
+    yield CheckResult("open files", _limit_words(files), enough, "" if enough else "raise it: ulimit -n 1024")
+    yield CheckResult("address space", _limit_words(resource.getrlimit(resource.RLIMIT_AS)[0]))
 
 
-def _limit(value: int) -> str:
+def _limit_words(value: int) -> str:
     """Returns a limit in words."""
     return "unlimited" if value == resource.RLIM_INFINITY else f"{value:,}"
 
@@ -96,10 +96,10 @@ def tools() -> Iterator[CheckResult]:
         yield CheckResult(
             "Slurm", "answers" if answer is not None else "squeue does not answer", answer is not None or None
         )
-    yield _compiler()
+    yield _check_compiler()
 
 
-def _compiler() -> CheckResult:
+def _check_compiler() -> CheckResult:
     """Checks the MPI's compiler command, which on some machines exists without the compiler that it calls."""
     path = shutil.which("mpicc")
     if path is None:

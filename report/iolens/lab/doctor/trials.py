@@ -35,7 +35,7 @@ def recording() -> FeatureTrial:
     """Tries to record, with samples, a Python program that writes files, and makes each kind of call once."""
     with tempfile.TemporaryDirectory() as name:
         words = [sys.executable, "-I", "-S", "-c", PROGRAM, f"{name}/trial"]
-        result, job = _judged("a program", name, words, {}, 1)
+        result, job = _judged_log("a program", name, words, {}, 1)
         said = Path(name, "stdout")
         return FeatureTrial(result, job, said.read_text(encoding="utf-8") if said.exists() else "")
 
@@ -57,10 +57,10 @@ def parallel_recording() -> Iterator[CheckResult]:
         words = [launcher, "-n", str(_RANKS), str(program), "-a", "MPIIO", "-w", "-b", str(BYTES // _RANKS)]
         words += ["-t", str(BYTES // _RANKS), "-o", f"{name}/trial"]
         settings = dict(mpi.environment(flavour, _RANKS, None, launcher=launcher))
-        yield _judged("a parallel program", name, words, settings, _RANKS)[0]
+        yield _judged_log("a parallel program", name, words, settings, _RANKS)[0]
 
 
-def _judged(
+def _judged_log(
     what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int
 ) -> tuple[CheckResult, Job | None]:
     """Checks that one log was written, with this number of ranks and the bytes that were written; returns the result

@@ -59,22 +59,24 @@ each kind of call once. It prints the number of the error with which the kernel 
 def kinds_of_calls(job: Job, said: str) -> Iterator[CheckResult]:
     """Yields a result for each kind of call that the program tried; `said` is the program's standard output."""
     yield _mapped(mapped_files(job))
-    yield _counted("file locks", _table(job, "file_locks", "locks"), "counted and timed per file")
-    yield _counted("failed calls", _table(job, "failed_calls", "calls"), "counted by error")
-    seconds = _table(job, "start_up", "seconds")
+    yield _counted_calls("file locks", _column_sum(job, "file_locks", "locks"), "counted and timed per file")
+    yield _counted_calls("failed calls", _column_sum(job, "failed_calls", "calls"), "counted by error")
+    seconds = _column_sum(job, "start_up", "seconds")
     known = f"{seconds:.2f} s before the trial was recorded" if seconds is not None and math.isfinite(seconds) else ""
     yield CheckResult("start-up", known or "the time before recording is not known", True if known else None)
-    yield _counted("TCP_INFO", _table(job, "connections", "established"), "the kernel counts bytes by connection")
-    yield _ring(_table(job, "io_uring", "rings"), said.strip())
+    yield _counted_calls(
+        "TCP_INFO", _column_sum(job, "connections", "established"), "the kernel counts bytes by connection"
+    )
+    yield _ring(_column_sum(job, "io_uring", "rings"), said.strip())
 
 
-def _table(job: Job, table: str, column: str) -> float | None:
+def _column_sum(job: Job, table: str, column: str) -> float | None:
     """Returns the sum of a column; None if the log has no such row."""
     rows = job.tables.get(table, Records({}))
     return float(rows[column].sum()) if len(rows) else None
 
 
-def _counted(name: str, count: float | None, found: str) -> CheckResult:
+def _counted_calls(name: str, count: float | None, found: str) -> CheckResult:
     """Returns the result for a kind of call that the trial must have made."""
     return CheckResult(name, found if count else "the trial's calls are not in its log", True if count else None)
 
@@ -92,4 +94,4 @@ def _ring(rings: float | None, refusal: str) -> CheckResult:
         number = int(refusal)
         why = "see /proc/sys/kernel/io_uring_disabled and the container's seccomp filter" * (number == errno.EPERM)
         return CheckResult("io_uring", f"the kernel refuses it: {os.strerror(number)}", None, why)
-    return _counted("io_uring", rings, "allowed, and requests are followed")
+    return _counted_calls("io_uring", rings, "allowed, and requests are followed")

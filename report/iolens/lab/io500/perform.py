@@ -29,7 +29,7 @@ def _task_of(phase: Phase, scale: Scale, data: Path, folder: Path, profiler: str
     return RunSpec(folder, (LOCAL.starter(flavour),), scale.ranks, words, Setup(profiler, folder), flavour)
 
 
-def _perform(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> PhaseResult:
+def _perform_phase(phase: Phase, scale: Scale, data: Path, results: Path, profiler: str) -> PhaseResult:
     """Runs one phase under the profiler; its log, output and result go to results/<phase>/."""
     folder = results / phase.name
     shutil.rmtree(folder, ignore_errors=True)
@@ -64,7 +64,7 @@ def perform_all(
         for folder in {phase.folder for phase in PHASES}:
             (data / folder).mkdir(parents=True, exist_ok=True)
         for phase in PHASES:
-            outcomes.append(_perform(phase, scale, data, results, profiler))
+            outcomes.append(_perform_phase(phase, scale, data, results, profiler))
             tell(outcomes[-1])
     except OSError as error:
         raise IolensError(f"cannot write into {directory}: {error.strerror}") from error

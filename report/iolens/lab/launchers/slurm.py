@@ -83,7 +83,7 @@ def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, No
     period = _PERIODS[0]
     try:
         while _refill(left, under_way):
-            ended = list(_look(under_way))
+            ended = list(_ended_tasks(under_way))
             for handed, outcome in ended:
                 under_way.remove(handed)
                 (handed.task.folder / _JOB).unlink(missing_ok=True)
@@ -143,7 +143,7 @@ def _script_of(tasks: Sequence[RunSpec]) -> str:
     return script(_name_of(first), tasks, str(first / "job.out"))
 
 
-def _preview(tasks: Sequence[RunSpec]) -> list[str]:
+def _job_scripts(tasks: Sequence[RunSpec]) -> list[str]:
     """Returns the scripts of all jobs."""
     return [_script_of(batch) for batch in batches(tasks)]
 
@@ -166,7 +166,7 @@ def _handed_before(task: RunSpec) -> Handed | None:
         return None
 
 
-def _look(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
+def _ended_tasks(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
     """Yields the tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again
     later.
     """
@@ -227,5 +227,12 @@ def _holds(folder: Path) -> bool:
 
 
 SLURM = Launcher(
-    name="slurm", starter=_starter, run=run, holds=_holds, elsewhere=True, keys=_KEYS, nodes=nodes_of, preview=_preview
+    name="slurm",
+    starter=_starter,
+    run=run,
+    holds=_holds,
+    elsewhere=True,
+    keys=_KEYS,
+    nodes=nodes_of,
+    preview=_job_scripts,
 )

@@ -19,20 +19,20 @@ def batches(tasks: Iterable[RunSpec]) -> Iterator[list[RunSpec]]:
     for task in tasks:
         waiting.append(task)
         if len(waiting) >= AHEAD * _runs_per_job(task):
-            yield _take(waiting)
+            yield _take_alike(waiting)
     while waiting:
-        yield _take(waiting)
+        yield _take_alike(waiting)
 
 
-def _take(waiting: list[RunSpec]) -> list[RunSpec]:
+def _take_alike(waiting: list[RunSpec]) -> list[RunSpec]:
     """Removes and returns the first task and the next ones of its shape."""
     first = waiting[0]
-    chosen = [task for task in waiting if _shape(task) == _shape(first)][: _runs_per_job(first)]
+    chosen = [task for task in waiting if _shape_of_task(task) == _shape_of_task(first)][: _runs_per_job(first)]
     waiting[:] = [task for task in waiting if not any(task is one for one in chosen)]
     return chosen
 
 
-def _shape(task: RunSpec) -> tuple[int, int, int | None]:
+def _shape_of_task(task: RunSpec) -> tuple[int, int, int | None]:
     """Returns nodes, ranks, and ranks on each node."""
     return nodes_of(task.options), task.ranks, task.options.get("ranks_per_node")
 

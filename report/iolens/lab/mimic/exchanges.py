@@ -62,7 +62,7 @@ def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exch
     for name, kind in _COLLECTIVES.items():
         mapped[(names == name) & (kinds == "all")] = kind
     known = {ranks: number for number, ranks in enumerate(communicators)}
-    members = _members(table, kinds == "all", job.nprocs)
+    members = _communicator_ranks(table, kinds == "all", job.nprocs)
     numbers = {key: known.setdefault(ranks, len(known)) for key, ranks in members.items()}
     mine = (mapped >= 0) & np.isin(table["communicator"], [*numbers])
     left = {*names[~mine & ~np.isin(kinds, ("file", "files", "call")) & ~np.isin(names, [*_NOT_NEEDED])].tolist()}
@@ -114,7 +114,7 @@ def _texts(column: np.ndarray) -> np.ndarray:
     return np.char.decode(column, "ascii") if column.dtype.kind == "S" else column.astype(str)
 
 
-def _members(table: Records, together: np.ndarray, nprocs: int) -> dict[int, tuple[int, ...]]:
+def _communicator_ranks(table: Records, together: np.ndarray, nprocs: int) -> dict[int, tuple[int, ...]]:
     """Returns the ranks of each communicator: those that made collective calls in it, if their number equals its size.
     If some rank made none, the communicator cannot be created again.
     """

@@ -49,7 +49,7 @@ def mimic(job: Job, names: bool = False) -> MiniApp:
     if the log lacks data that a mini-app needs.
     """
     trace = read_trace(job)
-    programs = [(group, _steps_of(trace, group)) for group in rank_groups(trace.calls, _waits(trace))]
+    programs = [(group, _group_steps(trace, group)) for group in rank_groups(trace.calls, _waits(trace))]
     folder = Path(__file__).with_name("program")
     template = "\n".join((folder / f"{part}.c").read_text(encoding="utf-8") for part in _PARTS)
     source = template.replace("/* KINDS */\n", kinds()).replace("/* TABLES */\n", c_tables_of(trace, programs, names))
@@ -67,7 +67,7 @@ def _waits(trace: Trace) -> np.ndarray:
     return step_waits(trace.calls, trace.begins)
 
 
-def _steps_of(trace: Trace, group: RankGroup) -> list[MimicStep]:
+def _group_steps(trace: Trace, group: RankGroup) -> list[MimicStep]:
     """Returns the steps of a group, distinguished by waits as short as the size of the table allows."""
     best: list[MimicStep] = []
     for threshold in _LONG:

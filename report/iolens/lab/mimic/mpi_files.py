@@ -67,10 +67,10 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
             f"{job.path}: the log traces MPI-IO, and has no counters of it; record the run again without exclusions"
         )
     calls, notes = _with_kinds(calls, _collective_starts(job, ids), counters)
-    _refuse_unknown(job, calls, views)
+    _refuse_unknown_offsets(job, calls, views)
     calls = _in_view(calls, views)
     calls, openings, communicators = _with_openings(calls, counters, job.nprocs)
-    hints = _read_hints(job, ids)
+    hints = _given_hints(job, ids)
     extra, more = _calls_without_times(job, ids, calls, openings, counters)
     return MpiFiles(in_order(joined([calls, extra])), views, openings, communicators, hints, (*notes, *more))
 
@@ -152,7 +152,7 @@ def _with_kinds(
     return calls.changed(kind=kinds), notes
 
 
-def _refuse_unknown(job: Job, calls: Calls, views: tuple[View, ...]) -> None:
+def _refuse_unknown_offsets(job: Job, calls: Calls, views: tuple[View, ...]) -> None:
     """Raises if transfers have no offset, or if a view is not described."""
     moved = np.isin(calls.kind, (*_COLLECTIVE, *_COLLECTIVE.values())) & (calls.length > 0)
     if (moved & (calls.offset < 0)).any():
@@ -198,7 +198,7 @@ def _with_openings(
     for file in np.unique(calls.file[calls.kind == CallKind.MPI_OPEN]).tolist():
         mine = np.flatnonzero((calls.file == file) & (calls.kind == CallKind.MPI_OPEN))
         facts = counters.get(file, {})
-        sets = _groups(calls[mine], facts)
+        sets = _opening_ranks(calls[mine], facts)
         modes = _modes(calls[calls.file == file], calls.start[mine], facts.get("MODE", 0))
         for place, ranks, mode in zip(mine, sets, modes, strict=True):
             number = communicators.setdefault(ranks, len(communicators))
@@ -207,7 +207,7 @@ def _with_openings(
     return calls.changed(detail=detail), tuple(openings), tuple(communicators)
 
 
-def _groups(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
+def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
     """Returns the ranks that opened a file together, for each open; no rank: the rank opened it alone.
 
     Collective opens that belong together overlap in time. An open that overlaps no other counts as independent if the
@@ -252,7 +252,7 @@ def _modes(calls: Calls, opens: np.ndarray, last: int) -> list[int]:
     return modes
 
 
-def _read_hints(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, str]]:
+def _given_hints(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, str]]:
     """Returns the hints that the program or the user gave, by file."""
     table = job.tables.get("mpiio_hints", Records({}))
     found: dict[int, dict[str, str]] = {}

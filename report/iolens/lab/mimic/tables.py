@@ -93,7 +93,7 @@ def c_tables_of(trace: Trace, programs: Sequence[tuple[RankGroup, Sequence[Mimic
             rows.append(
                 f"{{{step.kind.name}, {step.count}, {step.body}, {_braced(values)}, {wait}, {strides[levels]}}}"
             )
-    largest, room = _memory(trace)
+    largest, room = _needed_memory(trace)
     return "\n".join(
         [
             f"enum {{ RANKS = {trace.nprocs}, FILES = {max(1, len(trace.files))}, "
@@ -106,7 +106,7 @@ def c_tables_of(trace: Trace, programs: Sequence[tuple[RankGroup, Sequence[Mimic
             _array("struct step", "steps", rows),
             _array("struct program", "programs", heads),
             _array("struct members", "member_rows", _members(programs)),
-            _array("struct files", "file_rows", _file_rows(trace)),
+            _array("struct files", "file_rows", _rows_of_files(trace)),
             _array("struct misaligned", "misaligned_rows", _misaligned(trace)),
             _array("struct hint", "hints", _hint_rows(trace)),
             _array(
@@ -114,7 +114,7 @@ def c_tables_of(trace: Trace, programs: Sequence[tuple[RankGroup, Sequence[Mimic
             ),
             _array("struct ranks", "rank_rows", _rank_rows(trace)),
             *_views(trace),
-            *(["#define NAMED", _array("char *const", "names", map(_quoted, _plain_names(trace)))] if names else []),
+            *(["#define NAMED", _array("char *const", "names", map(_c_string, _plain_names(trace)))] if names else []),
         ]
     )
 
@@ -129,7 +129,7 @@ def _array(kind: str, name: str, rows: Iterable[str], inner: str = "") -> str:
     return f"static const {kind} {name}[]{inner} = {{\n{text}}};\n"
 
 
-def _memory(trace: Trace) -> tuple[int, int]:
+def _needed_memory(trace: Trace) -> tuple[int, int]:
     """Returns the bytes of the longest transfer or message, and the most that a collective call receives."""
     calls = trace.calls
     longest = int(calls.length.max()) if len(calls) else 0
@@ -139,7 +139,7 @@ def _memory(trace: Trace) -> tuple[int, int]:
     return max(4096, longest, spread), max(4096, spread, 8 * pieces)
 
 
-def _runs(values: Sequence[int]) -> list[tuple[int, int, int]]:
+def _even_sequences(values: Sequence[int]) -> list[tuple[int, int, int]]:
     """Returns ascending numbers as sequences with equal steps: first, count and step."""
     found = []
     at = 0
@@ -157,7 +157,7 @@ def _members(programs: Sequence[tuple[RankGroup, Sequence[MimicStep]]]) -> list[
     rows = []
     for number, (group, _) in enumerate(programs):
         member = 0
-        for first, count, step in _runs(group.ranks.tolist()):
+        for first, count, step in _even_sequences(group.ranks.tolist()):
             rows.append(_braced((number, first, count, step, member)))
             member += count
     return rows
@@ -168,11 +168,11 @@ def _rank_rows(trace: Trace) -> list[str]:
         _braced((number, *run))
         for number, ranks in enumerate(trace.communicators)
         if number > 1
-        for run in _runs(ranks)
+        for run in _even_sequences(ranks)
     ]
 
 
-def _file_rows(trace: Trace) -> list[str]:
+def _rows_of_files(trace: Trace) -> list[str]:
     """Returns one row per sequence of files with the same facts, and a last row that covers all further files."""
     rows: list[list[int]] = []
     for file in trace.files:
@@ -190,7 +190,7 @@ def _misaligned(trace: Trace) -> list[str]:
 
 def _hint_rows(trace: Trace) -> list[str]:
     return [
-        f"{{{number}, 1, {_quoted(key)}, {_quoted(value)}}}"
+        f"{{{number}, 1, {_c_string(key)}, {_c_string(value)}}}"
         for number, file in enumerate(trace.files)
         for key, value in sorted(file.hints.items())
     ]
@@ -209,7 +209,7 @@ def _views(trace: Trace) -> list[str]:
     return [_array("struct view", "views", heads), _array("struct pieces", "pieces", rows)]
 
 
-def _quoted(text: str) -> str:
+def _c_string(text: str) -> str:
     """Returns a text as a string literal of C: bytes that are not plain ASCII, and question marks, which begin
     trigraphs, are written in octal.
     """

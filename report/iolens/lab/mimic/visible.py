@@ -9,7 +9,7 @@ from iolens.lab.mimic.calls import View
 
 def visible_before(view: View, offsets: np.ndarray) -> np.ndarray:
     """Returns how many bytes the view makes visible before each offset of the file (bytes, int64)."""
-    begins, lengths = _pieces(view)
+    begins, lengths = _pieces_of_type(view)
     through = np.concatenate([[0], np.cumsum(lengths)])
     first = int(begins[0])
     tile, within = np.divmod(offsets - view.displacement - first, view.extent)
@@ -19,7 +19,7 @@ def visible_before(view: View, offsets: np.ndarray) -> np.ndarray:
     return found
 
 
-def _pieces(view: View) -> tuple[np.ndarray, np.ndarray]:
+def _pieces_of_type(view: View) -> tuple[np.ndarray, np.ndarray]:
     """Returns begins and lengths of the pieces of one file type, in the order of the file."""
     parts = []
     for offset, length, *levels in view.rows:

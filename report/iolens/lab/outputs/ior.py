@@ -41,7 +41,7 @@ def read_ior(text: str) -> Output | None:
     found = parse_ior(text)
     if found is None or not found.rows:
         return None
-    return Output(f"IOR {found.version}", _facts_among(found.facts), tuple(_values_of(found.rows)))
+    return Output(f"IOR {found.version}", _facts_among(found.facts), tuple(_row_values(found.rows)))
 
 
 def read_ior_json(text: str) -> Output | None:
@@ -54,13 +54,13 @@ def read_ior_json(text: str) -> Output | None:
         if not isinstance(found, dict) or "tests" not in found:
             return None
         tests = [test for test in found["tests"] if isinstance(test.get("Results"), list)]
-        rows = [_row_of(row) for test in tests for row in test["Results"]]
+        rows = [_json_row(row) for test in tests for row in test["Results"]]
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
     if not rows:
         return None
     facts = {**{key: str(found[key]) for key in _FACTS if key in found}, **_as_text(tests[0].get("Options") or {})}
-    return Output(f"IOR {found.get('Version', '')}".strip(), _facts_among(facts), tuple(_values_of(rows)))
+    return Output(f"IOR {found.get('Version', '')}".strip(), _facts_among(facts), tuple(_row_values(rows)))
 
 
 def read_ior_csv(text: str) -> Output | None:
@@ -74,15 +74,15 @@ def read_ior_csv(text: str) -> Output | None:
         if row.get("access") in ("write", "read") and speed is not None:
             rows.append(IorRow(str(row["access"]), int(decimal(row.get("iter")) or 0), speed, total))
             tasks = row.get("numTasks") or ""
-    return Output("IOR", {"processes": tasks}, tuple(_values_of(rows))) if rows else None
+    return Output("IOR", {"processes": tasks}, tuple(_row_values(rows))) if rows else None
 
 
-def _row_of(row: Mapping[str, Any]) -> IorRow:
+def _json_row(row: Mapping[str, Any]) -> IorRow:
     """Returns a row of the JSON as values."""
     return IorRow(str(row["access"]), 0, float(row["bwMiB"]), float(row["totalTime"]))
 
 
-def _values_of(rows: Iterable[IorRow]) -> Iterable[Value]:
+def _row_values(rows: Iterable[IorRow]) -> Iterable[Value]:
     """Yields bandwidth, time and bytes of each row; bytes are bandwidth times total time, as exact as the
     printed digits.
     """

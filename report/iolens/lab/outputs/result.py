@@ -21,12 +21,16 @@ def read_result(text: str) -> Output | None:
         found = json.loads(line.removeprefix(_MARK) if line else text)
         if not isinstance(found, dict) or "workload" not in found:
             return None
-        return Output(f"{found['workload']} {found.get('version') or ''}".strip(), _facts(found), tuple(_values(found)))
+        return Output(
+            f"{found['workload']} {found.get('version') or ''}".strip(),
+            _result_facts(found),
+            tuple(_operation_values(found)),
+        )
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def _values(found: Mapping[str, Any]) -> list[Value]:
+def _operation_values(found: Mapping[str, Any]) -> list[Value]:
     """Returns sums over the phases of an operation; the bandwidth is bytes over the time of the slowest rank."""
     measured: list[Value] = []
     if found.get("total_seconds"):
@@ -48,7 +52,7 @@ def _values(found: Mapping[str, Any]) -> list[Value]:
     return measured
 
 
-def _facts(found: Mapping[str, Any]) -> dict[str, str]:
+def _result_facts(found: Mapping[str, Any]) -> dict[str, str]:
     """Returns parameters without paths, the number of ranks, and the verification in words."""
     parameters = {name.replace("_", " "): str(value) for name, value in (found.get("parameters") or {}).items()}
     said = {name: value for name, value in parameters.items() if not value.startswith("/")}

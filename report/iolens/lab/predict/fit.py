@@ -99,7 +99,7 @@ def fit(trials: Sequence[FitRun], start: StorageModel) -> Fit:
             change, damping, now = _improve(values, slopes, now, damping, distances)
             values = {
                 **values,
-                **{key: _within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)},
+                **{key: _within_model(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)},
             }
             if max(map(abs, change)) < _SMALL:
                 break
@@ -119,7 +119,7 @@ by the weighted distance of each parameter from its initial value.
 """
 
 
-def _within(value: float) -> float:
+def _within_model(value: float) -> float:
     """Returns the value, limited to the range that the model accepts for all fitted parameters."""
     return min(max(value, _LEAST), _MOST)
 
@@ -131,7 +131,7 @@ def _near(values: Mapping[str, float], distances: Distances) -> dict[str, float]
     """
     found = dict(values)
     for key in FITTED:
-        tried = [{**found, key: _within(found[key] * scale)} for scale in _SCALES]
+        tried = [{**found, key: _within_model(found[key] * scale)} for scale in _SCALES]
         found = min(tried, key=lambda at: float(np.sum(distances(at) ** 2)))
     return found
 
@@ -146,7 +146,10 @@ def _improve(
     for _ in range(12):
         scaled = normal + damping * np.diag(np.maximum(np.diag(normal), 1e-6))
         change = np.clip(-np.linalg.solve(scaled, gradient), -_LARGEST_STEP, _LARGEST_STEP)
-        tried = {**values, **{key: _within(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)}}
+        tried = {
+            **values,
+            **{key: _within_model(values[key] * math.exp(by)) for key, by in zip(FITTED, change, strict=True)},
+        }
         there = distances(tried)
         if there @ there < now @ now:
             return change, damping / 4, there
@@ -161,5 +164,5 @@ def _is_seen(
     it is so fast that the targets bound all runs, although a slower link would bound them again.
     """
     tried = (values[key] / 2, values[key] * 2, before)
-    changed = [distances({**values, key: _within(value)}) - now for value in tried]
+    changed = [distances({**values, key: _within_model(value)}) - now for value in tried]
     return bool(max(np.abs(change[:runs]).max() for change in changed) >= _VISIBLE)

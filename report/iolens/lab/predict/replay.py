@@ -93,11 +93,11 @@ def exchange_bandwidth(recorded: Recorded) -> float | None:
             continue
         accesses = [access for call in group.calls for access in call.inner]
         moved += group.bytes
-        seconds += end - begin - _covered([(access.start, access.end) for access in accesses], begin, end)
+        seconds += end - begin - _covered_seconds([(access.start, access.end) for access in accesses], begin, end)
     return moved / seconds if moved and seconds > 0 else None
 
 
-def _covered(spans: Sequence[tuple[float, float]], begin: float, end: float) -> float:
+def _covered_seconds(spans: Sequence[tuple[float, float]], begin: float, end: float) -> float:
     """Returns the seconds of [begin, end] that lie in any of the spans."""
     total, reach = 0.0, begin
     for start, stop in sorted(spans):

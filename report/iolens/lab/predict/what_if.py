@@ -93,12 +93,12 @@ def what_if_predictions(
         replayed=first.replayed,
         exchange=first.exchange,
         points=[(one.settings.changed, one.predicted) for one in changed],
-        filled=[_filled_stripes(one.settings, recorded) for one in changed],
+        filled=[_stripes_filled_by_largest(one.settings, recorded) for one in changed],
         links=vary_links(recorded, model, [one.settings for one in changed], first.exchange),
     )
 
 
-def _filled_stripes(settings: ChangedSettings, recorded: Recorded) -> int | None:
+def _stripes_filled_by_largest(settings: ChangedSettings, recorded: Recorded) -> int | None:
     """Returns how many stripes the largest file fills at these settings; None if it fills all, or if they set none."""
     size, count = largest_file(recorded), settings.stripe_count
     if not size or count is None:

@@ -28,9 +28,9 @@ class JobSelection:
         if self.names:
             known = {name for one in job for name in (str(one.jobid), str(one.pid), one.run)}
             return not known.isdisjoint(self.names)
-        return self.folder is None or _is_inside(job[0].folder, self.folder)
+        return self.folder is None or _lies_below(job[0].folder, self.folder)
 
 
-def _is_inside(place: str, folder: Path) -> bool:
+def _lies_below(place: str, folder: Path) -> bool:
     """Returns true if an absolute path lies in the folder or below it, by the folders that links lead to."""
     return bool(place) and Path(place).resolve().is_relative_to(folder.resolve())

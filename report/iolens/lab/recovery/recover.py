@@ -74,7 +74,7 @@ def program() -> Path:
     return find_program("iolens-recover")
 
 
-def _asked(words: Sequence[str], spools: Iterable[str]) -> subprocess.CompletedProcess[bytes]:
+def _asked_helper(words: Sequence[str], spools: Iterable[str]) -> subprocess.CompletedProcess[bytes]:
     """Runs the helper program on some spools, whose names may be too many for a command line."""
     names = b"".join(os.fsencode(spool) + b"\0" for spool in spools)
     return subprocess.run([str(program()), *words, "-"], input=names, stdout=subprocess.PIPE, check=False)
@@ -87,7 +87,7 @@ def read_spools(folders: Iterable[Path]) -> tuple[list[Spool], list[Unusable]]:
     paths = [path for folder in folders for path in spool_files(folder)]
     if not paths:
         return [], []
-    listing = _asked(["list"], paths).stdout
+    listing = _asked_helper(["list"], paths).stdout
     rows = [json.loads(line) for line in listing.splitlines()]
     names = {field.name for field in fields(Spool)}
     spools = [
@@ -154,7 +154,7 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     job = remaining(job)
     unfinished = _unfinished(job)
     finished = next((Path(one.log) for one in job if not unfinished and one.log and Path(one.log).is_file()), None)
-    log = finished or (_merge(job, folder, why) if job else None)
+    log = finished or (_merge_spools(job, folder, why) if job else None)
     if log is None:
         # A merge fails if a process removes its spool in the meantime; the spools of the others are still enough for a
         # log.
@@ -195,10 +195,10 @@ def is_own(spool: Spool) -> bool:
         return True
 
 
-def _merge(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
+def _merge_spools(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
     """Returns the log that iolens-recover makes of the spools; prints a message and returns None if it fails."""
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
-    done = _asked(["merge", *options], (one.spool for one in job))
+    done = _asked_helper(["merge", *options], (one.spool for one in job))
     return printed_path(done.stdout) if done.returncode == 0 else None
 
 

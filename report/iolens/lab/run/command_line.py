@@ -115,12 +115,12 @@ def with_environment(
     for index, word in enumerate(command.words):
         settings = {**environment, **({} if index in beyond else preloaded)}
         if index in command.applications and settings:
-            words += _setting(settings, word)
+            words += _variable_words(settings, word)
         words.append(word)
     return words
 
 
-def _setting(environment: Mapping[str, str], program: str) -> list[str]:
+def _variable_words(environment: Mapping[str, str], program: str) -> list[str]:
     """Returns the words ahead of a program that set its environment. A program whose path has a `=` is started by a
     shell: env would take it for a variable. The shell itself runs without the preloaded libraries.
     """

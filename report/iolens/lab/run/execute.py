@@ -72,7 +72,7 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
         try:
             with _opened(stdout) as out, _opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher}
-                status, late = _perform(
+                status, late = _run_process(
                     lambda: subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False),
                     run,
                     setup.timeout,
@@ -98,7 +98,7 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
         load,
         code or (1 if late else 0),
         seconds,
-        _new_logs(setup.logs, before),
+        _logs_since(setup.logs, before),
         reason=late,
         machine=here,
         load_after=load_after,
@@ -115,7 +115,7 @@ def _folder_of_logs(setup: Setup) -> AbstractContextManager[Path]:
     return staging(setup.logs)
 
 
-def _new_logs(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
+def _logs_since(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
     """Returns the logs of a folder that are not in `before`, in the order in which they were written; a log that
     vanishes meanwhile is left out. Snapshots do not count.
     """
@@ -167,7 +167,9 @@ def ending(status: int) -> str:
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit code {status}"
 
 
-def _perform(start: Callable[[], subprocess.Popen[bytes]], run: str, timeout: float | None) -> tuple[int, str | None]:
+def _run_process(
+    start: Callable[[], subprocess.Popen[bytes]], run: str, timeout: float | None
+) -> tuple[int, str | None]:
     """Starts the process; returns its exit status, and a message if it was ended because its time was over. An
     interruption is passed on, and a launcher gets time to end its ranks before its files are removed.
     """

@@ -36,7 +36,7 @@ class LogPlace(NamedTuple):
         missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
         try:
             if self.asked:
-                _make(self.folder, self.asked)
+                _make_folder(self.folder, self.asked)
             yield
         except IolensError:
             with suppress(OSError):
@@ -47,7 +47,7 @@ class LogPlace(NamedTuple):
 
 def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
     """Returns `output` if given, else the folder in the profiler's variables, else the current folder."""
-    name, folder = _given(_NAMES, environment), _given(_FOLDERS, environment)
+    name, folder = _first_given(_NAMES, environment), _first_given(_FOLDERS, environment)
     if output:
         return LogPlace(output, asked="--output")
     if name:
@@ -56,12 +56,12 @@ def log_place(output: Path | None, environment: Mapping[str, str]) -> LogPlace:
     return LogPlace(Path(environment[folder]), asked=folder) if folder else LogPlace(Path.cwd())
 
 
-def _given(variables: Sequence[str], environment: Mapping[str, str]) -> str | None:
+def _first_given(variables: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Returns the first of the variables that is set and not empty."""
     return next((variable for variable in variables if environment.get(variable)), None)
 
 
-def _make(folder: Path, asked: str) -> None:
+def _make_folder(folder: Path, asked: str) -> None:
     """Makes the folder if it is missing; raises UsageError on failure. `asked` names the option or variable that
     requests it.
     """

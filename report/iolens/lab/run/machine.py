@@ -16,7 +16,7 @@ def machine() -> dict[str, Any]:
     None.
     """
     memory, system = _meminfo(), os.uname()
-    model = _MODEL.search(_text_of("/proc/cpuinfo"))
+    model = _MODEL.search(_file_text("/proc/cpuinfo"))
     return {
         "host": system.nodename,
         "cpu": model[1].strip() if model else system.machine or None,
@@ -30,10 +30,12 @@ def machine() -> dict[str, Any]:
 
 def _meminfo() -> dict[str, int]:
     """Returns the lines of /proc/meminfo that are sizes, in bytes."""
-    return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", _text_of("/proc/meminfo"), re.M)}
+    return {
+        name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", _file_text("/proc/meminfo"), re.M)
+    }
 
 
-def _text_of(path: str) -> str:
+def _file_text(path: str) -> str:
     """Returns a file's text; empty if it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")

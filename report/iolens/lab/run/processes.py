@@ -36,7 +36,7 @@ def gather(logs: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     return tuple(log.rename(folder / log.name) for log in logs)
 
 
-def _merge(logs: Sequence[Path]) -> Merged:
+def _merge_logs(logs: Sequence[Path]) -> Merged:
     """Returns the logs as two tables; a log that cannot be read is named and left out."""
 
     from iolens.log import read_log
@@ -89,7 +89,7 @@ def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -
     if folder is None:
         folder = logs[0].parent / f"iolens-{Path(program).name}-{os.getpid()}"
         logs = gather(logs, folder)
-    merged = _merge(logs)
+    merged = _merge_logs(logs)
     _write_tables(merged, folder)
     total = merged.processes
     say(

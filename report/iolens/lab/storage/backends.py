@@ -61,7 +61,7 @@ def set_stripes(path: Path, layout: Layout) -> str:
         raise UsageError(f"{path} is not a directory; stripes are set on a directory before files are made in it")
     backend = backend_at(path)
     if backend.set_stripes is None:
-        raise _no_stripes(path)
+        raise _without_stripes(path)
     if layout.pool and not backend.pools:
         raise UsageError(f"{path} is on {backend.name} storage, which has no pools; leave --pool out")
     if layout.object_size and not backend.objects:
@@ -87,7 +87,7 @@ def get_stripes(path: Path) -> Layout:
         raise UsageError(f"{path}: no such file or directory")
     backend = backend_at(path)
     if backend.get_stripes is None:
-        raise _no_stripes(path)
+        raise _without_stripes(path)
     return backend.get_stripes(path)
 
 
@@ -106,7 +106,7 @@ def get_targets(path: Path, pool: str | None = None) -> tuple[StorageTarget, ...
     return backend.targets(path, pool)
 
 
-def _no_stripes(path: Path) -> UsageError:
+def _without_stripes(path: Path) -> UsageError:
     """Returns the error for a file system without stripes."""
     kind, mount = file_system(path)
     return UsageError(

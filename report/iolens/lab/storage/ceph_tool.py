@@ -20,7 +20,7 @@ _MOST_OBJECTS = 256
 
 def data_pools() -> tuple[str, ...]:
     """Returns the pools that hold data of a CephFS; raises IolensError if there are none."""
-    found = tuple(str(pool) for one in _answer("fs", "ls") for pool in one.get("data_pools") or ())
+    found = tuple(str(pool) for one in _answer_of_tool("fs", "ls") for pool in one.get("data_pools") or ())
     if not found:
         raise IolensError("`ceph fs ls` lists no file system; is CEPH_CONF that of another cluster?")
     return found
@@ -38,9 +38,9 @@ def check_ceph_pool(path: Path, pool: str) -> None:
 
 def pool_targets(pool: str) -> tuple[StorageTarget, ...]:
     """Returns the object storage daemons that hold placement groups of a pool, in the order of their numbers."""
-    groups = _answer("pg", "ls-by-pool", pool).get("pg_stats") or ()
+    groups = _answer_of_tool("pg", "ls-by-pool", pool).get("pg_stats") or ()
     holders = {osd for group in groups for osd in group.get("acting") or ()}
-    nodes = sorted(_answer("osd", "df").get("nodes") or (), key=lambda node: int(node["id"]))
+    nodes = sorted(_answer_of_tool("osd", "df").get("nodes") or (), key=lambda node: int(node["id"]))
     return tuple(_target(node) for node in nodes if node["id"] in holders)
 
 
@@ -73,19 +73,19 @@ def targets_of_objects(pool: str, names: Sequence[str]) -> tuple[int, ...]:
         return ()
     asked = "".join(f"osd map {pool} {name}\n" for name in names)
     lines = run_tool(("ceph", "--format", "json"), _CLIENT, given=asked).splitlines()
-    found = [_parsed(line) for line in lines if line.startswith("{")]
+    found = [_parsed_json(line) for line in lines if line.startswith("{")]
     primaries = tuple(int(one["acting_primary"]) for one in found)
     if len(primaries) != len(names):
         raise IolensError(f"`ceph osd map` answered for {len(primaries)} of {len(names)} objects")
     return primaries
 
 
-def _answer(*words: str) -> Any:
+def _answer_of_tool(*words: str) -> Any:
     """Returns the JSON that a command of the tool prints."""
-    return _parsed(run_tool(("ceph", *words, "--format", "json"), _CLIENT))
+    return _parsed_json(run_tool(("ceph", *words, "--format", "json"), _CLIENT))
 
 
-def _parsed(text: str) -> Any:
+def _parsed_json(text: str) -> Any:
     """Returns a line of the tool as parsed JSON; raises IolensError for anything other than JSON."""
     try:
         return json.loads(text)

@@ -52,32 +52,36 @@ def _parse_component(text: str) -> Component:
     """Parses one component, the text behind its `lcme_id:`. The components of a directory describe future files and
     have no number.
     """
-    end = _value_of("lcme_extent.e_end", text)
-    mirror = _value_of("lcme_mirror_id", text)
-    flags = (_value_of("lcme_flags", text) or "").split(",")
+    end = _layout_value("lcme_extent.e_end", text)
+    mirror = _layout_value("lcme_mirror_id", text)
+    flags = (_layout_value("lcme_flags", text) or "").split(",")
     return Component(
-        start=int(_value_of("lcme_extent.e_start", text) or 0),
+        start=int(_layout_value("lcme_extent.e_start", text) or 0),
         end=int(end) if end and end.isdecimal() else None,
         layout=_parse_stripes(text),
         in_use=text.split()[:1] == ["N/A"] or "init" in flags or bool(_OBJECT_OF_COMPONENT.search(text)),
-        on_metadata=_value_of("pattern", text) == "mdt",
+        on_metadata=_layout_value("pattern", text) == "mdt",
         mirror=int(mirror) if mirror and mirror.isdecimal() else None,
     )
 
 
 def _parse_stripes(text: str) -> Layout:
     """Parses stripes without components; raises IolensError if the text has none."""
-    count, size = _value_of("stripe_count", text), _value_of("stripe_size", text)
+    count, size = _layout_value("stripe_count", text), _layout_value("stripe_size", text)
     if count is None or size is None:
         raise IolensError(f"lfs getstripe printed no layout: {text.strip()[:200]!r}")
-    start = _value_of("stripe_offset", text)
+    start = _layout_value("stripe_offset", text)
     objects = _OBJECT_OF_COMPONENT.findall(text) or _OBJECT.findall(text)
     return Layout(
-        int(count), int(size), int(start) if start else ANY_TARGET, tuple(map(int, objects)), _value_of("pool", text)
+        int(count),
+        int(size),
+        int(start) if start else ANY_TARGET,
+        tuple(map(int, objects)),
+        _layout_value("pool", text),
     )
 
 
-def _value_of(name: str, text: str) -> str | None:
+def _layout_value(name: str, text: str) -> str | None:
     """Returns the value after a name in the layout of a file, where each name has the prefix `lmm_`."""
     found = re.search(rf"(?:^|\s)(?:lmm_)?{re.escape(name)}:\s+(\S+)", text)
     return found[1] if found else None
@@ -88,23 +92,23 @@ def parse_df(text: str) -> tuple[StorageTarget, ...]:
     found: dict[int, StorageTarget] = {}
     for line in text.splitlines():
         if space := _SPACE.match(line):
-            target = _listed(*space.groups())
+            target = _listed_target(*space.groups())
             found[target.index] = target
         elif silent := _SILENT.match(line):
             index = int(silent[2], 16)
-            found.setdefault(index, StorageTarget(index, _short_name(silent[1]), takes_files=False, trouble=silent[3]))
+            found.setdefault(index, StorageTarget(index, _target_name(silent[1]), takes_files=False, trouble=silent[3]))
     if not found:
         raise IolensError(f"lfs df listed no object storage targets: {text.strip()[:200]!r}")
     return tuple(found[index] for index in sorted(found))
 
 
-def _listed(name: str, size: str, used: str, available: str, index: str, letters: str) -> StorageTarget:
+def _listed_target(name: str, size: str, used: str, available: str, index: str, letters: str) -> StorageTarget:
     """Returns a target from its line of `lfs df`."""
     own = re.search(r"OST([0-9a-fA-F]{4})", name)
     trouble = ", ".join(_STATES[letter] for letter in letters if letter in _STATES)
     open_to_files = not set(letters) & set(_CLOSED)
     number = int(own[1], 16) if own else int(index)
-    return StorageTarget(number, _short_name(name), open_to_files, trouble, *map(_in_bytes, (size, used, available)))
+    return StorageTarget(number, _target_name(name), open_to_files, trouble, *map(_in_bytes, (size, used, available)))
 
 
 def _in_bytes(number: str) -> int:
@@ -113,6 +117,6 @@ def _in_bytes(number: str) -> int:
     return int(float(digits) * _FACTORS[number[len(digits) :]])
 
 
-def _short_name(uuid: str) -> str:
+def _target_name(uuid: str) -> str:
     """Returns a target's name in the form that other commands print."""
     return uuid.removesuffix("_UUID")

@@ -23,15 +23,17 @@ def health_with(
     """
 
     def health(directory: Path, job: str) -> Health:
-        counts: dict[str, Any] = {"layout": _told(lambda: asdict(get_stripes(_sample(directory / job))))}
+        counts: dict[str, Any] = {
+            "layout": _answer_or_reason(lambda: asdict(get_stripes(_first_data_file(directory / job))))
+        }
         if targets:
-            counts["targets"] = _told(lambda: record(targets(directory, None)))
+            counts["targets"] = _answer_or_reason(lambda: record(targets(directory, None)))
         return Health(file_system(directory)[0], counts=counts)
 
     return health
 
 
-def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _answer_or_reason(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Returns the answer to a question, or the reason why there is none: a tool that fails after the run does not
     invalidate the run.
     """
@@ -41,7 +43,7 @@ def _told(question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"unknown": str(error)}
 
 
-def _sample(folder: Path) -> Path:
+def _first_data_file(folder: Path) -> Path:
     """Returns the first data file of a job, because all of its files have the same layout; the folder if there is
     none.
     """

@@ -63,7 +63,7 @@ def subjects_of(path: Path) -> list[Subject]:
     if (path / "run.json").is_file():
         return [Subject(path.name, path, (trial_of_run(path),))]
     runs = [run.parent for run in sorted(path.rglob("run.json")) if run.relative_to(path).parts[0] not in APART]
-    return _of_runs(path, runs) if runs else [_of_files(path)]
+    return _of_runs(path, runs) if runs else [_subject_of_files(path)]
 
 
 def _of_runs(path: Path, runs: Sequence[Path]) -> list[Subject]:
@@ -97,7 +97,7 @@ def _usable(folders: Sequence[Path]) -> tuple[list[Trial], list[str]]:
     return trials, left_out
 
 
-def _of_files(path: Path) -> Subject:
+def _subject_of_files(path: Path) -> Subject:
     """Returns the logs and outputs directly in a folder as repetitions of one run; an output belongs to the log of its
     name.
     """
@@ -120,13 +120,13 @@ def _of_files(path: Path) -> Subject:
     if not trials:
         why = f" ({left_out[0]})" if left_out else ""
         raise UsageError(f"{path}: the folder has no log, no run.json and no output of a benchmark{why}")
-    _alike(path, trials)
+    _refuse_unlike(path, trials)
     return Subject(path.name or str(path), path, tuple(trials), tuple(left_out))
 
 
-def _alike(path: Path, trials: Sequence[Trial]) -> None:
+def _refuse_unlike(path: Path, trials: Sequence[Trial]) -> None:
     """Raises if the runs of a folder cannot be repetitions of one run."""
-    kinds = dict.fromkeys(map(_kind, trials))
+    kinds = dict.fromkeys(map(_kind_of_run, trials))
     if len(kinds) > 1:
         raise UsageError(
             f"{path}: the runs in this folder are not repetitions of one run ({'; '.join(list(kinds)[:4])}); put each "
@@ -134,7 +134,7 @@ def _alike(path: Path, trials: Sequence[Trial]) -> None:
         )
 
 
-def _kind(trial: Trial) -> str:
+def _kind_of_run(trial: Trial) -> str:
     """Returns, in words, what all repetitions of a run have in common: program and number of processes."""
     if trial.job is not None:
         processes = "process" if trial.job.nprocs == 1 else "processes"

@@ -118,7 +118,7 @@ def _search(tuning: Tuning, progress: Progress) -> Tuning:
         stopped = _why_stop(tuning, choice)
         if choice is None or stopped:
             break
-        tuning = _take(tuning, choice, progress)
+        tuning = _take_step(tuning, choice, progress)
         write_trail(tuning.sweep.folder, tuning.trail)
     machine = tuple(tuning.search.traits(tuning.measured)) if tuning.measured else ()
     tuning = replace(tuning, trail=replace(tuning.trail, stopped=stopped, machine=machine))
@@ -156,7 +156,7 @@ def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
     return "" if tuning.budget.allows(len(steps), spent, tuning.reserved) else f"the budget of {tuning.budget} is spent"
 
 
-def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
+def _take_step(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     """Performs one run of the search and adds its result to the trail."""
     sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
     with closing(perform(sweep, [attempt_at(sweep, Run(point, 1))], progress.begun)) as one:
@@ -174,7 +174,7 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     if value is not None or any(step.bandwidth for step in trail.steps):
         write_runs(sweep.folder)
     total = tuning.budget.runs or 0
-    progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, _told(record, step), 0)
+    progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, _step_line(record, step), 0)
     measured = {**tuning.measured, **({choice.place: value} if value is not None else {})}
     failed = tuning.failed | ({choice.place} if value is None and not refused else set())
     refused |= tuning.refused
@@ -182,7 +182,7 @@ def _take(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     return _with_size(taken, [record.observed.get("file_bytes")])
 
 
-def _told(record: RunRecord, step: SearchStep) -> str:
+def _step_line(record: RunRecord, step: SearchStep) -> str:
     """Returns the line that is printed after a step of the search: its setting, its bandwidth and the expected one."""
     if step.bandwidth is None:
         return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"

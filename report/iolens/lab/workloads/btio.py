@@ -54,7 +54,7 @@ def data_bytes(arguments: Sequence[str]) -> int | None:
     return npb.dump_bytes * -(-steps // interval)
 
 
-def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
+def _why_no_square(arguments: Sequence[str], ranks: int) -> str | None:
     """Returns the reason why a number of ranks is not possible: BT's grid is cut into a square of cells."""
     edge = math.isqrt(ranks)
     return None if edge**2 == ranks else f"btio needs a square number of ranks, such as {edge**2} or {(edge + 1) ** 2}"
@@ -64,7 +64,7 @@ BTIO = Workload(
     program="btio",
     keep_option="--keep",
     metrics=("write_bandwidth", "read_bandwidth"),
-    refuses=_refuses,
+    refuses=_why_no_square,
     volume=lambda arguments, ranks: data_bytes(arguments),
     steps=time_steps,
     step=re.compile(rb"^ Time step\s+(\d+)", re.MULTILINE),

@@ -20,7 +20,7 @@ def _elsewhere(arguments: Sequence[str]) -> bool:
     return bool({"--config_file", "--mode"} & named) or not {"--nx", "--ny"} & named
 
 
-def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
+def _why_no_cube(arguments: Sequence[str], ranks: int) -> str | None:
     """Returns the reason why the ranks cannot share the faces of the cubed sphere evenly; None if they can."""
     if _elsewhere(arguments):
         return None
@@ -28,7 +28,7 @@ def _refuses(arguments: Sequence[str], ranks: int) -> str | None:
     return None if ranks == needed else f"this grid needs 6 * nx * ny = {needed} ranks"
 
 
-def _volume(arguments: Sequence[str], ranks: int) -> int | None:
+def _bytes_of_fields(arguments: Sequence[str], ranks: int) -> int | None:
     """Returns the bytes of the fields, without the file format's additions; each trial writes the same files again."""
     if _elsewhere(arguments):
         return None
@@ -36,5 +36,5 @@ def _volume(arguments: Sequence[str], ranks: int) -> int | None:
     return _VALUE_BYTES * cells * size_of(arguments, 5, "--num_arrays")
 
 
-CHECKPOINT = Workload("checkpoint_simulator", ("write_bandwidth",), refuses=_refuses, volume=_volume)
-RESTART = Workload("restart_simulator", ("read_bandwidth",), refuses=_refuses, volume=_volume)
+CHECKPOINT = Workload("checkpoint_simulator", ("write_bandwidth",), refuses=_why_no_cube, volume=_bytes_of_fields)
+RESTART = Workload("restart_simulator", ("read_bandwidth",), refuses=_why_no_cube, volume=_bytes_of_fields)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iolens.lab.workloads.workload import Workload, size_of
 
 
-def _volume(arguments: Sequence[str], ranks: int) -> int:
+def _bytes_of_history(arguments: Sequence[str], ranks: int) -> int:
     """Returns the bytes that the last rank writes in all steps."""
     return size_of(arguments, 10, "-s", "--steps") * size_of(arguments, 4 << 20, "-w", "--history")
 
@@ -17,6 +17,6 @@ COUPLED = Workload(
     ("write_bandwidth",),
     hint_option=None,
     keep_option="--keep",
-    volume=_volume,
+    volume=_bytes_of_history,
     refuses=lambda arguments, ranks: "it needs at least 3 ranks" if ranks < 3 else None,
 )

@@ -11,7 +11,7 @@ from iolens.lab.workloads.ior_output import result_of_ior
 from iolens.lab.workloads.workload import RESULT, Workload, read_workload_result
 
 
-def _result(folder: Path) -> dict[str, Any]:
+def _own_result(folder: Path) -> dict[str, Any]:
     """Returns the program's own result, or one made from the output of a user's own IOR, which is then kept as
     `result.json`.
     """
@@ -29,5 +29,5 @@ FOREIGN = Workload(
     result_option=None,
     directory_option=None,
     hint_option=None,
-    result=_result,
+    result=_own_result,
 )

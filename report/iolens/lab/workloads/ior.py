@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iolens.lab.workloads.workload import Workload, size_of
 
 
-def _volume(arguments: Sequence[str], ranks: int) -> int | None:
+def _bytes_of_blocks(arguments: Sequence[str], ranks: int) -> int | None:
     """Returns the bytes that a run writes: a block of each rank in each segment, and with -m a file for each
     repetition. The tests of a script are not read.
     """
@@ -18,4 +18,4 @@ def _volume(arguments: Sequence[str], ranks: int) -> int | None:
     return ranks * block * size_of(arguments, 1, "-s", "--segmentCount") * files
 
 
-IOR = Workload(program="ior", metrics=("write_bandwidth", "read_bandwidth"), keep_option="-k", volume=_volume)
+IOR = Workload(program="ior", metrics=("write_bandwidth", "read_bandwidth"), keep_option="-k", volume=_bytes_of_blocks)

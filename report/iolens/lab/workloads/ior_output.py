@@ -76,7 +76,7 @@ def parse_ior(text: str) -> IorOutput | None:
         if words[:2] == ["access", "bw(MiB/s)"]:
             columns = [_NAMES.get(word, "") for word in words[1:]]
         elif columns and words and words[0] in ("write", "read") and len(words) == len(columns) + 1:
-            rows.append(_row_of(words, columns))
+            rows.append(_printed_row(words, columns))
         elif words[:1] == ["Operation"] or line.startswith("Summary"):
             columns = []
         elif not columns and (match := _FACT.match(line)):
@@ -84,7 +84,7 @@ def parse_ior(text: str) -> IorOutput | None:
     return IorOutput(head[1], facts, tuple(rows))
 
 
-def _row_of(words: list[str], columns: list[str]) -> IorRow:
+def _printed_row(words: list[str], columns: list[str]) -> IorRow:
     """Returns one line of the table."""
     values: dict[str, Any] = {
         name: None if word == "-" else float(word) for name, word in zip(columns, words[1:], strict=True) if name

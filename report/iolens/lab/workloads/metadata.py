@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from iolens.lab.workloads.workload import Workload, size_of, value_of
 
 
-def _volume(arguments: Sequence[str], ranks: int) -> int | None:
+def _bytes_of_items(arguments: Sequence[str], ranks: int) -> int | None:
     """Returns the bytes of all files; those of a preset are known only to the program."""
     if value_of(arguments, "--preset"):
         return None
     return ranks * size_of(arguments, 1000, "-n", "--items") * size_of(arguments, 0, "-w", "--write-bytes")
 
 
-METADATA = Workload("metadata", ("latency", "read_bandwidth"), hint_option=None, volume=_volume)
+METADATA = Workload("metadata", ("latency", "read_bandwidth"), hint_option=None, volume=_bytes_of_items)

@@ -131,11 +131,11 @@ def assembled(
         surroundings = {**surroundings, "LD_PRELOAD": ""} if started.runtime.as_host else surroundings
     else:
         surroundings = {**surroundings, **preload}
-    ahead, options = _given(started.runtime, surroundings)
+    ahead, options = _given_variables(started.runtime, surroundings)
     return [*parts.before, *ahead, *started.head, *options, *binds, *started.options, started.image, *inside]
 
 
-def _given(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _given_variables(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Returns how variables get into the container: words before the runtime, and options of the runtime."""
     if runtime.prefix:
         return ["env", *(f"{runtime.prefix}{name}={value}" for name, value in surroundings.items())], []

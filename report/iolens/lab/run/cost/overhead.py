@@ -61,7 +61,7 @@ class CostPart:
     high: float
 
 
-def _busiest(job: Job, module: str, counter: str) -> int:
+def _most_calls(job: Job, module: str, counter: str) -> int:
     """Returns the calls of the rank that made most of them; if ranks were merged, an equal share for each,
     rounded up.
     """
@@ -89,7 +89,9 @@ def _call_parts(job: Job, measured: LibraryCosts) -> list[CostPart]:
     """Returns the cost of the calls of the busiest rank, by module."""
     costs, parts = _call_costs(measured), []
     for module, counters in CHARGED.items():
-        charged = [(_busiest(job, module, f"{_PREFIX[module]}_{name}"), costs[kind]) for name, kind in counters.items()]
+        charged = [
+            (_most_calls(job, module, f"{_PREFIX[module]}_{name}"), costs[kind]) for name, kind in counters.items()
+        ]
         count = sum(number for number, _ in charged)
         if count:
             low, high = (sum(number * cost[side] for number, cost in charged) for side in (0, 1))

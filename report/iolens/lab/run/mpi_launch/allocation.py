@@ -105,13 +105,13 @@ def expand_hosts(nodelist: str) -> list[str]:
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist):
         found = [""]
         for text, inside in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part):
-            ends = _numbers(inside) if inside else [text]
+            ends = _expanded_range(inside) if inside else [text]
             found = [head + end for head in found for end in ends]
         names += found
     return names
 
 
-def _numbers(ranges: str) -> list[str]:
+def _expanded_range(ranges: str) -> list[str]:
     """Expands '01-03,7' -> 01 02 03 7, with leading zeros kept; empty for anything else."""
     found: list[str] = []
     for part in ranges.split(","):

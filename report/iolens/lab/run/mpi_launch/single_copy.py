@@ -57,9 +57,9 @@ def _try_it() -> bool:
         return bool(count == len(_TEXT) and copy.raw == _TEXT)
 
     try:
-        owner = _started(own)
+        owner = _started_child(own)
         os.read(ready, 1)
-        status = os.waitpid(_started(read), 0)[1]
+        status = os.waitpid(_started_child(read), 0)[1]
     finally:
         for descriptor in (ready, told, waiting, end):
             os.close(descriptor)
@@ -67,7 +67,7 @@ def _try_it() -> bool:
     return status == 0
 
 
-def _started(work: Callable[[], bool]) -> int:
+def _started_child(work: Callable[[], bool]) -> int:
     """Starts a child process that does only this work; it ends with exit code 0 if the work returns True."""
     child = os.fork()
     if child == 0:

@@ -84,12 +84,12 @@ def find_functions(names: Sequence[str], application: str) -> TraceableFunctions
     """Returns the functions in a program and the libraries that it is linked to."""
     program = shutil.which(application)
     objects = [Path(program), *libraries_of(Path(program))] if program else []
-    found = {name: _place_of(name, objects) for name in names}
+    found = {name: _function_address(name, objects) for name in names}
     addresses = tuple(address for address, _ in found.values() if address)
     return TraceableFunctions(addresses, tuple((name, why) for name, (_, why) in found.items() if why))
 
 
-def _place_of(name: str, objects: Sequence[Path]) -> tuple[str, str]:
+def _function_address(name: str, objects: Sequence[Path]) -> tuple[str, str]:
     """Returns a function's OBJECT:ADDRESS, or the reason why its calls cannot be intercepted."""
     from iolens.symbols.elf import dynamic_symbols, read_elf
 

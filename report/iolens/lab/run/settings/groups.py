@@ -80,7 +80,7 @@ def libraries(names: Sequence[str]) -> list[Path]:
     return [need_library(f"libiolens-trace-{group.name}.so") for group in mine]
 
 
-def _state(group: FunctionGroup) -> str:
+def _support_words(group: FunctionGroup) -> str:
     """Returns a phrase that says if the group's functions can be traced on this machine, or why not."""
     if group.part:
         return group.part
@@ -97,7 +97,7 @@ def _state(group: FunctionGroup) -> str:
 
 def group_listing() -> str:
     """Returns a line per group, for a terminal."""
-    rows = [(group.name, group.about, _state(group)) for group in GROUPS]
-    rows += [(name, f"the same as {group}", _state(_KNOWN[group])) for name, group in _STANDS_FOR.items()]
+    rows = [(group.name, group.about, _support_words(group)) for group in GROUPS]
+    rows += [(name, f"the same as {group}", _support_words(_KNOWN[group])) for name, group in _STANDS_FOR.items()]
     rows += [(name, "", why) for name, why in _REFUSED.items()]
     return "\n".join(f"{name:10} {about:60} {why}" for name, about, why in rows)

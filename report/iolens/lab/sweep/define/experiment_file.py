@@ -34,7 +34,7 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     """Reads and validates one experiment.yaml with `key=value` changes applied; raises UsageError with line and key."""
     root = _read_table(path)
     given = {key: (where, node) for key, where, node in _flatten(root, "", str(path))}
-    given |= dict(_change(text) for text in changes)
+    given |= dict(_parsed_change(text) for text in changes)
     fields: dict[str, Any] = {}
     matrix: dict[str, tuple[int | str, ...]] = {}
     own: dict[str, Mapping[str, Change]] = {}
@@ -87,8 +87,8 @@ def _converted(key: str, where: str, node: yaml.Node) -> Any:
         raise UsageError(f"{where}: {key}: {factor} is already a property of every run; give the factor another name")
     try:
         if factor != key and factor in LISTED:
-            return listed_levels(factor, _plain(node))
-        return (KEYS[key].kind if key in KEYS else own_levels)(_plain(node))
+            return listed_levels(factor, _plain_value(node))
+        return (KEYS[key].kind if key in KEYS else own_levels)(_plain_value(node))
     except ValueError as error:
         raise UsageError(f"{where}: {key}: {error}") from error
 
@@ -148,7 +148,7 @@ def _read_table(path: Path) -> yaml.MappingNode:
     return root
 
 
-def _change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
+def _parsed_change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
     """Parses one `key=value` of the command line into the dotted key, its place for messages, and its value."""
     key, equals, value = text.partition("=")
     where = f"--set {text}"
@@ -177,7 +177,7 @@ def _is_own_factor(key: str, node: yaml.Node | None) -> bool:
     return key.startswith("matrix.") and (listed or isinstance(node, yaml.MappingNode))
 
 
-def _plain(node: yaml.Node) -> Any:
+def _plain_value(node: yaml.Node) -> Any:
     """Returns a node's value as plain Python."""
     return yaml.constructor.SafeConstructor().construct_document(node)
 
@@ -222,7 +222,7 @@ def to_yaml(experiment: Experiment) -> str:
         if isinstance(value, Mapping | tuple) and not value:
             continue
         table = content.setdefault(section, {}) if section else content
-        table[last] = _written(last, value)
+        table[last] = _file_value(last, value)
     factors = content.setdefault("matrix", {})
     factors |= {
         factor: {level: _changed(item) for level, item in table.items()} for factor, table in experiment.own.items()
@@ -233,16 +233,16 @@ def to_yaml(experiment: Experiment) -> str:
 
 def _changed(level: Change) -> dict[str, Any]:
     """Returns what a level of a user's own factor changes, in the form of experiment.yaml; empty parts are left out."""
-    return {key: _written(key, value) for key, value in asdict(level).items() if value}
+    return {key: _file_value(key, value) for key, value in asdict(level).items() if value}
 
 
-def _written(key: str, value: Any) -> Any:
+def _file_value(key: str, value: Any) -> Any:
     """Returns a value in the form of the file: sizes with suffix, tuples as lists."""
     if isinstance(value, Path):
         return str(value)
     sized = key in ("stripe_size", "cb_buffer_size", "volume")
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [short_size(item) if sized else _written("", item) for item in value]
+        return [short_size(item) if sized else _file_value("", item) for item in value]
     if isinstance(value, Mapping):
         return dict(value)
     return short_size(value) if sized else value

@@ -65,25 +65,25 @@ def holds(tree: ast.expr, settings: Mapping[str, int | str]) -> bool:
     divides by zero.
     """
     try:
-        return bool(_value_of(tree, settings))
+        return bool(_node_value(tree, settings))
     except (TypeError, ArithmeticError) as error:
         raise ValueError(f"{ast.unparse(tree)!r} cannot be evaluated for {dict(settings)}: {error}") from error
 
 
-def _value_of(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
+def _node_value(node: ast.expr, settings: Mapping[str, int | str]) -> Any:
     """Returns the value of a node of a parsed expression."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
         return settings[node.id]
     if isinstance(node, ast.BoolOp):
-        values = (_value_of(part, settings) for part in node.values)
+        values = (_node_value(part, settings) for part in node.values)
         return all(values) if isinstance(node.op, ast.And) else any(values)
     if isinstance(node, ast.UnaryOp):
-        return _UNARY[type(node.op)](_value_of(node.operand, settings))
+        return _UNARY[type(node.op)](_node_value(node.operand, settings))
     if isinstance(node, ast.BinOp):
-        return _BINARY[type(node.op)](_value_of(node.left, settings), _value_of(node.right, settings))
+        return _BINARY[type(node.op)](_node_value(node.left, settings), _node_value(node.right, settings))
     if isinstance(node, ast.Compare):
-        terms = [_value_of(part, settings) for part in (node.left, *node.comparators)]
+        terms = [_node_value(part, settings) for part in (node.left, *node.comparators)]
         return all(_COMPARISONS[type(op)](a, b) for op, a, b in zip(node.ops, terms, terms[1:], strict=False))
     raise ValueError(f"{ast.unparse(node)!r} cannot be part of a condition")

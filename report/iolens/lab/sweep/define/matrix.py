@@ -32,7 +32,7 @@ class Point:
     @property
     def id(self) -> str:
         """Returns a readable folder name: `sc4_ag2_cb16M`, and `api-posix` for an own factor."""
-        return "_".join(_short_name(key, value) for key, value in self.settings.items())
+        return "_".join(_folder_part(key, value) for key, value in self.settings.items())
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -40,7 +40,7 @@ class Point:
         return {key: int(value) for key, value in self.settings.items() if key in FACTORS}
 
 
-def _short_name(factor: str, level: int | str) -> str:
+def _folder_part(factor: str, level: int | str) -> str:
     """Returns a setting as part of a folder's name."""
     if isinstance(level, int):
         return f"{_ABBREVIATIONS[factor]}{short_size(level)}"

@@ -14,10 +14,10 @@ def schema() -> dict[str, Any]:
     """Returns the schema of the whole file. Only the command, and not the schema, checks conditions between two
     keys.
     """
-    root: dict[str, Any] = {"$schema": _DRAFT, "title": "An experiment of iolens", **_table()}
+    root: dict[str, Any] = {"$schema": _DRAFT, "title": "An experiment of iolens", **_empty_table_schema()}
     for key, row in KEYS.items():
         section, _, last = key.rpartition(".")
-        inner = root["properties"].setdefault(section, _table()) if section else root
+        inner = root["properties"].setdefault(section, _empty_table_schema()) if section else root
         inner["properties"][last] = {"description": row.about, **row.kind.schema()}
     for key in (*REQUIRED, "matrix"):
         section, _, last = key.rpartition(".")
@@ -32,6 +32,6 @@ def schema() -> dict[str, Any]:
     return root
 
 
-def _table() -> dict[str, Any]:
+def _empty_table_schema() -> dict[str, Any]:
     """Returns the JSON Schema of a table in the file that allows no keys yet; callers add its keys to "properties"."""
     return {"type": "object", "properties": {}, "additionalProperties": False}

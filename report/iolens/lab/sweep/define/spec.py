@@ -105,7 +105,7 @@ def spec_of(experiment: Experiment, run: Run, storage: Backend) -> PointSpec:
     arguments = (*experiment.arguments, *(word for change in changes for word in change.arguments))
     arguments += experiment.repeated if run.repetition > 1 else ()
     point = {**settings, "repetition": run.repetition}
-    options = _options_of(experiment)
+    options = _launcher_options(experiment)
     if "nodes" in settings:
         options = {**options, "nodes": int(settings["nodes"])}
     ranks = int(settings.get("ranks", experiment.ranks))
@@ -136,7 +136,7 @@ def _recipe_of(experiment: Experiment) -> Recipe:
     return Recipe(experiment.compiler, experiment.flags)
 
 
-def _options_of(experiment: Experiment) -> Mapping[str, Any]:
+def _launcher_options(experiment: Experiment) -> Mapping[str, Any]:
     """Returns the experiment's options for its launcher; the section of the launcher takes precedence over `mpi`."""
     everywhere = {"ranks_per_node": experiment.ranks_per_node} if experiment.ranks_per_node else {}
     return {**everywhere, **experiment.options.get(experiment.launcher, {})}
@@ -150,7 +150,7 @@ def spec_of_first(experiment: Experiment) -> PointSpec:
         arguments=experiment.first or (),
         environment=experiment.environment,
         io_component=ROMIO,
-        options=_options_of(experiment),
+        options=_launcher_options(experiment),
         recipe=_recipe_of(experiment),
         mapping=experiment.mapping,
         # The log is always kept, because the report of this run is made from it.

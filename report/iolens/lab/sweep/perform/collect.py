@@ -32,11 +32,11 @@ def collect_results(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Hea
     folder = spec.folder
     result = sweep.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
-    seen, logged, trouble = _look(log)
+    seen, logged, trouble = _seen_in_log(log)
     mpi = _mpi_of(logged, result)
     hints = _hints_of(spec.build.flavour, folder, logged, result)
     effective = with_layout(_effective_settings(hints, result), health)
-    driver = _driver_of(mpi, hints)
+    driver = _observed_driver(mpi, hints)
     effect = _took_effect(spec.requested, effective, seen)
     if spec.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
@@ -120,7 +120,7 @@ def _left_in_cache(result: Mapping[str, Any]) -> dict[str, float]:
     return {"cached_before_read": float(part)} if isinstance(part, int | float) else {}
 
 
-def _driver_of(mpi: Mapping[str, Any], hints: Mapping[str, str]) -> str | None:
+def _observed_driver(mpi: Mapping[str, Any], hints: Mapping[str, str]) -> str | None:
     """Returns the MPI-IO driver that moved the data: ROMIO's own name for it, such as `lustre` or `ufs`, or
     `lustre-like` for the bundled writer. Returns None if no library reports it.
     """
@@ -146,7 +146,7 @@ def _took_effect(
     return effect
 
 
-def _look(log: Path | None) -> tuple[dict[str, Any], dict[str, Any], str | None]:
+def _seen_in_log(log: Path | None) -> tuple[dict[str, Any], dict[str, Any], str | None]:
     """Returns the writers and the MPI that the log shows, and the fault of the log, if it has one; empty without a
     log.
     """
@@ -228,7 +228,7 @@ def observed(job: Job) -> dict[str, Any]:
     of `spread`, and `syncs`, the number of calls that flushed data to the storage. Only `mpi_io`, `compute_seconds` and
     `file_bytes` are returned if the log has no such table for all ranks (another profiler, or one rank).
     """
-    moved, ranks = {**_through_mpiio(job), **_compute_seconds(job), **_file_bytes(job)}, file_ranks(job)
+    moved, ranks = {**_through_mpiio(job), **_compute_seconds(job), **_largest_file_bytes(job)}, file_ranks(job)
     if ranks is None or (ranks["rank"] < 0).any():
         return moved
     totals = ranks.groupby("file")["bytes_written"].sum()
@@ -275,7 +275,7 @@ def _compute_seconds(job: Job) -> dict[str, float]:
     return {"compute_seconds": round(spent, 6)} if spent > 0 else {}
 
 
-def _file_bytes(job: Job) -> dict[str, int]:
+def _largest_file_bytes(job: Job) -> dict[str, int]:
     """Returns `file_bytes`: the size of the largest file that was written; empty if POSIX recorded no write."""
     posix = job.frames.get("POSIX")
     last = [] if posix is None else posix.loc[posix["POSIX_BYTES_WRITTEN"] > 0, "POSIX_MAX_BYTE_WRITTEN"]
@@ -342,7 +342,7 @@ def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: boo
     parameters = result.get("parameters") or {}
     did = {str(phase.get("operation")) for phase in result.get("phases") or ()}
     told = {
-        "write": ("written", _written(parameters, seen.get("syncs"))),
+        "write": ("written", _flush_state(parameters, seen.get("syncs"))),
         "read": ("read", page_cache_state(parameters, result)),
     }
     found = dict(word for operation, word in told.items() if not did or operation in did)
@@ -350,7 +350,7 @@ def page_cache(result: Mapping[str, Any], seen: Mapping[str, Any], modelled: boo
     return dict.fromkeys(found, whole) if whole else found
 
 
-def _written(parameters: Mapping[str, Any], syncs: int | None) -> str:
+def _flush_state(parameters: Mapping[str, Any], syncs: int | None) -> str:
     """Returns the state of the page cache for writes: whether written data was flushed inside the timed part."""
     asked = [parameters[key] is True for key in _SYNCED if key in parameters]
     if any(asked):

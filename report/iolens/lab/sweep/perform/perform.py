@@ -45,7 +45,7 @@ def perform(
         while waiting:
             with closing(sweep.launcher.run(prepared())) as ended:
                 for started, outcome in ended:
-                    record = _finish(sweep, under_way[started.folder], outcome)
+                    record = _finish_run(sweep, under_way[started.folder], outcome)
                     again = next_attempt(under_way.pop(started.folder), record)
                     if again:
                         waiting.appendleft(again)
@@ -97,7 +97,7 @@ def _surroundings(sweep: Sweep, spec: PointSpec) -> Setup:
     )
 
 
-def _finish(sweep: Sweep, spec: PointSpec, outcome: Outcome) -> RunRecord:
+def _finish_run(sweep: Sweep, spec: PointSpec, outcome: Outcome) -> RunRecord:
     """Writes the run's record, and removes its data and all other files that are not kept."""
     record = collect_results(sweep, spec, outcome, sweep.storage.health(spec.mount, spec.job))
     keeps = {part: spec.keep.stays(part, record.status) for part in ("data", *_FILES)}

@@ -30,7 +30,7 @@ def with_mini_app(experiment: Experiment, results: Path) -> Experiment:
     """Returns the experiment with the program, arguments and ranks of its log's mini-app; unchanged without a log."""
     if experiment.log is None:
         return experiment
-    own = _experiment_of(Path(experiment.log), results / experiment.name)
+    own = _mini_app_experiment(Path(experiment.log), results / experiment.name)
     return replace(
         experiment, log=None, program=own.program, arguments=own.arguments, ranks=own.ranks, volume=own.volume
     )
@@ -41,10 +41,10 @@ def experiment_of_log(log: Path, results: Path) -> Experiment:
     name = slug(log.stem)
     if not name:
         raise UsageError(f"{log} is not the path of a log; name a file that ends in .darshan")
-    return replace(_experiment_of(log, results / name), name=name)
+    return replace(_mini_app_experiment(log, results / name), name=name)
 
 
-def _experiment_of(log: Path, folder: Path) -> Experiment:
+def _mini_app_experiment(log: Path, folder: Path) -> Experiment:
     """Returns the experiment of a log's mini-app, which is made below `folder` unless it is there already."""
     place = folder / _FOLDER
     try:
@@ -52,12 +52,12 @@ def _experiment_of(log: Path, folder: Path) -> Experiment:
     except OSError as error:
         raise UsageError(f"{log}: {error.strerror}; give a log that was recorded with iolens run --dxt") from error
     if not (place / _STAMP).exists() or (place / _STAMP).read_text(encoding="utf-8") != stamp:
-        _make(log, place)
+        _make_mini_app(log, place)
         write_aside(place / _STAMP, stamp)
     return load_experiment(place / "experiment.yaml")
 
 
-def _make(log: Path, place: Path) -> None:
+def _make_mini_app(log: Path, place: Path) -> None:
     """Makes the mini-app; raises IolensError if the log does not hold its calls, or if there is no compiler."""
     from iolens.lab.mimic.mimic import mimic
     from iolens.log import read_log

@@ -58,31 +58,31 @@ def _failures_of(before: RunRecord, folder: Path) -> tuple[Mapping[str, Any], ..
     """
     failed = list(before.failed_before)
     if before.status == "failed":
-        place = _numbered(folder, _attempts_beside(folder) + (folder / RECORD).exists())
+        place = _attempt_folder(folder, _attempts_beside(folder) + (folder / RECORD).exists())
         failed.append(_loss(before.reason, before.seconds) | {"folder": place.name})
     return tuple(failed)
 
 
-def _numbered(folder: Path, number: int) -> Path:
+def _attempt_folder(folder: Path, number: int) -> Path:
     """Returns the folder, beside a run's folder, of an attempt that is repeated; numbers begin with 1."""
     return folder.with_name(f"{folder.name}.attempt-{number}")
 
 
 def _attempts_beside(folder: Path) -> int:
     """Returns the number of attempts at a run that were repeated."""
-    return next(number for number in count() if not _numbered(folder, number + 1).exists())
+    return next(number for number in count() if not _attempt_folder(folder, number + 1).exists())
 
 
 def _last_aside(folder: Path) -> RunRecord | None:
     """Returns the record of the latest repeated attempt, which is the latest of all if another one was interrupted."""
-    return read_record(_numbered(folder, _attempts_beside(folder)), ATTEMPT)
+    return read_record(_attempt_folder(folder, _attempts_beside(folder)), ATTEMPT)
 
 
 def put_aside(folder: Path) -> None:
     """Moves a run that is about to be repeated aside; its renamed record no longer counts as a run of the sweep."""
     if (folder / RECORD).exists():
         (folder / RECORD).replace(folder / ATTEMPT)
-        folder.replace(_numbered(folder, _attempts_beside(folder) + 1))
+        folder.replace(_attempt_folder(folder, _attempts_beside(folder) + 1))
 
 
 def _loss(reason: str | None, seconds: float | None) -> dict[str, Any]:

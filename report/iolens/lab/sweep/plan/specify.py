@@ -202,7 +202,7 @@ def room_for(runs: Sequence[PointSpec]) -> int:
     return max(int((kept_bytes(due) or 0) * _MARGIN), needed_bytes(due))
 
 
-def _volume(amount: int) -> str:
+def _volume_words(amount: int) -> str:
     """Formats a number of bytes for people."""
     return f"{amount / 1e9:.2f} GB" if amount >= 1e8 else f"{amount / 1e6:.2f} MB"
 
@@ -213,6 +213,6 @@ def check_space(needed: int, data: Path) -> None:
     free = shutil.disk_usage(place).free
     if needed > free:
         raise IolensError(
-            f"data needs {_volume(needed)} below {place}, where {_volume(free)} are free; "
+            f"data needs {_volume_words(needed)} below {place}, where {_volume_words(free)} are free; "
             "make room, or choose another folder with DIR= (storage.directory)"
         )

@@ -80,14 +80,14 @@ def _greatest(values: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, 
     """Returns the name of the value that differs most, and its relative difference from `base`; infinity for a value
     that only one answer has or that is not finite.
     """
-    one, other = dict(_flat(values)), dict(_flat(base))
+    one, other = dict(_named_numbers(values)), dict(_named_numbers(base))
     found = [
         (name, _relative(one.get(name), other.get(name))) for name in (*other, *(n for n in one if n not in other))
     ]
     return max(found, key=lambda pair: pair[1], default=("", 0.0))
 
 
-def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _named_numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yields each number with its name; the numbers of a list are counted from 1."""
     for name, value in values.items():
         if isinstance(value, list):

@@ -51,15 +51,15 @@ def unsure_points(comparison: Comparison, widest: float) -> set[int]:
     """
     points = comparison.points
     if comparison.to_best:
-        rivals = {i for i, ratio in comparison.to_best.items() if points.loc[i, "tied"] and _is_wide(ratio, widest)}
+        rivals = {i for i, ratio in comparison.to_best.items() if points.loc[i, "tied"] and _is_unsure(ratio, widest)}
         rivals |= {comparison.best} if rivals and comparison.best is not None else set()
     else:
         values = {i: Ratio(row["value"], row["low"], row["high"]) for i, row in points.iterrows()}
-        rivals = {int(i) for i, value in values.items() if _is_wide(value, widest)}
+        rivals = {int(i) for i, value in values.items() if _is_unsure(value, widest)}
     return rivals | {int(i) for i, row in points.iterrows() if row["left_out"] and not row["low"] > 0}
 
 
-def _is_wide(found: Ratio, widest: float) -> bool:
+def _is_unsure(found: Ratio, widest: float) -> bool:
     """Returns whether an interval is wider than `widest` to either side, or does not exist."""
     if found.low is None or found.high is None or not found.low > 0 or not math.isfinite(found.high):
         return True

@@ -180,7 +180,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
         "io_component": used.get("io_component"),
-        "driver": _driver_of(used, storage),
+        "driver": _driver_of_run(used, storage),
         "mpi": run.mpi.get("library"),
         "below": storage.get("below"),
         "storage.cached_before_read": storage.get("cached_before_read"),
@@ -210,7 +210,7 @@ def _moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
     return observed.get("mpi_io") is not False or mpi.get("io_component") == TWO_PHASE
 
 
-def _driver_of(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
+def _driver_of_run(mpi: Mapping[str, Any], storage: Mapping[str, Any]) -> str | None:
     """Returns the MPI-IO driver of a run: the one observed, else `ompio`, or `generic` for ROMIO on files other than
     Lustre's, which its Lustre driver does not open. Returns None if unknown.
     """
