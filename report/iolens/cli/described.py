@@ -40,10 +40,10 @@ class DescribedCommand:
 
 def commands() -> list[DescribedCommand]:
     """Returns all commands in the order of `iolens --help`."""
-    return [_described(name) for name in COMMANDS]
+    return [_described_command(name) for name in COMMANDS]
 
 
-def _described(name: str) -> DescribedCommand:
+def _described_command(name: str) -> DescribedCommand:
     """Returns the description of one command."""
     return _of_parser(name, COMMANDS[name], command_parser(name))
 
@@ -61,7 +61,7 @@ def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Descri
         name,
         about,
         usage,
-        tuple(_options_of(parser)),
+        tuple(_parser_options(parser)),
         (parser.epilog or "").strip(),
         tuple(actions),
         parser.description or about,
@@ -69,7 +69,7 @@ def _of_parser(name: str, about: str, parser: argparse.ArgumentParser) -> Descri
     )
 
 
-def _options_of(parser: argparse.ArgumentParser) -> Iterator[Option]:
+def _parser_options(parser: argparse.ArgumentParser) -> Iterator[Option]:
     """Yields the options of a parser, without --help and hidden ones."""
     for action in parser._actions:
         if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):

@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", default=Path("model.yaml"), help="write the model here"
     )
-    parser.add_argument("--size", type=_size, default="256M", help="bytes that each large run moves (default: 256M)")
+    parser.add_argument(
+        "--size", type=_size_from_1_mib, default="256M", help="bytes that each large run moves (default: 256M)"
+    )
     parser.add_argument(
         "--repeat",
         type=positive,
@@ -61,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @explained
-def _size(text: str) -> int:
+def _size_from_1_mib(text: str) -> int:
     """Returns a size of at least 1 MiB."""
     value = parse_size(text)
     if value < _LEAST:
@@ -88,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         found = calibrate(args.directory.resolve(), start, args.size, args.repeat, logs, say)
     with written_aside(args.output) as aside:
         aside.write_text(_model_text(found, start), encoding="utf-8")
-    print(_table(found, start))
+    print(_fit_table(found, start))
     print(f"calibrate: {args.output}")
     return 0
 
@@ -116,7 +118,7 @@ def _model_text(found: Calibration, start: StorageModel) -> str:
     return "\n".join(lines) + "\n" + model_text(values) + model_text(errors)
 
 
-def _table(found: Calibration, start: StorageModel) -> str:
+def _fit_table(found: Calibration, start: StorageModel) -> str:
     """Returns the fitted parameters and the errors of the fit as a table for the terminal."""
     from iolens.lab.predict.fit import FITTED
     from iolens.metrics.comparison.settings import three_digits

@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of experiment.yaml, and stop")
 
 
-def _experiment_of(args: argparse.Namespace) -> Experiment:
+def _named_experiment(args: argparse.Namespace) -> Experiment:
     """Returns the experiment that the options name."""
     names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in _CHOICES]
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     if args.schema:
         print(json.dumps(schema(), indent=1))
         return 0
-    experiment = _experiment_of(args)
+    experiment = _named_experiment(args)
     if args.dry_run:
         _print_plan(plan(experiment, args.results / experiment.name, with_matrix=not args.no_sweep))
         return 0
@@ -133,7 +133,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     """
     from iolens.lab.sweep.sweep import run_sweep
 
-    _announce(sweep)
+    _announce_sweep(sweep)
     with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
         bad = run_sweep(sweep, progress)
     for record in bad:
@@ -144,7 +144,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     if failed:
         print(hint_of_retry(failed))
     if report:
-        _finish(sweep)
+        _finish_sweep(sweep)
     return 1 if failed else 0
 
 
@@ -175,7 +175,7 @@ def _print_plan(planned: SweepPlan) -> None:
     print(f"\n{runs}; {need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free{took}")
 
 
-def _announce(sweep: Sweep) -> None:
+def _announce_sweep(sweep: Sweep) -> None:
     """Prints which runs are about to start."""
     experiment = sweep.experiment
     storage = " and ".join(map(str, sweep.mounts))
@@ -186,7 +186,7 @@ def _announce(sweep: Sweep) -> None:
     print_line(f"{experiment.title}: {' and '.join(work) or 'nothing to do'}, on {storage}, into {sweep.folder}")
 
 
-def _finish(sweep: Sweep) -> None:
+def _finish_sweep(sweep: Sweep) -> None:
     """Writes the PDFs, and prints where they are and the best setting, which the comparison found."""
     from iolens.log import read_log
 

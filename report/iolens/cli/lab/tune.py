@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     allowed = args.budget or usual_budget(len(search.points))
     folder = args.results / experiment.name
     if args.dry_run:
-        _preview(experiment, search, allowed, folder)
+        _print_first_runs(experiment, search, allowed, folder)
         return 0
     from iolens.lab.sweep.plan.prepare import prepare
     from iolens.lab.tune.trail import read_trail
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
     before = read_trail(folder)
     tuning = begin(prepare(experiment, folder, retry=True), search, allowed, before)
-    _announce(tuning)
+    _announce_search(tuning)
     with shown(folder, allowed.runs or 0, len(tuning.trail.steps)) as progress:
         tuning = run_tuning(tuning, progress)
     print(f"{len(tuning.trail.steps)} of {len(search.points)} settings were run: {tuning.trail.stopped}")
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         )
         return 1
     if not args.no_report:
-        _finish(folder)
+        _finish_search(folder)
     return 0
 
 
@@ -87,7 +87,7 @@ def _confirmations(experiment: Experiment) -> str:
     return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best and of the default"
 
 
-def _announce(tuning: Tuning) -> None:
+def _announce_search(tuning: Tuning) -> None:
     """Prints which runs are about to start."""
     experiment, trail = tuning.sweep.experiment, tuning.trail
     known = f" ({len(tuning.measured)} known from earlier runs)" if tuning.measured else ""
@@ -97,7 +97,7 @@ def _announce(tuning: Tuning) -> None:
     )
 
 
-def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
+def _print_first_runs(experiment: Experiment, search: Search, allowed: Budget, folder: Path) -> None:
     """Prints the first runs with their commands, and how the search chooses the later ones."""
     from iolens.lab.sweep.define.matrix import Run
     from iolens.lab.sweep.plan.preview import plan
@@ -116,7 +116,7 @@ def _preview(experiment: Experiment, search: Search, allowed: Budget, folder: Pa
     )
 
 
-def _finish(folder: Path) -> None:
+def _finish_search(folder: Path) -> None:
     """Writes the PDF, the hints file and the stripe command; prints the verdict and the names of these files."""
     from iolens.cli.read.compare import tell
     from iolens.lab.sweep.read.results import load_results

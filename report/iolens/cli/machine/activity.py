@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         experiment = _with_solver(experiment)
     sweep = prepare(_with_driver(experiment), args.results / experiment.name, retry=True)
     code = carry_out(sweep, not args.no_report)
-    _answer(claims, sweep.folder, args.language or language_of_user())
+    _print_answers(claims, sweep.folder, args.language or language_of_user())
     return code
 
 
@@ -92,14 +92,14 @@ def _with_driver(experiment: Experiment) -> Experiment:
     return replace(experiment, io_component=ROMIO)
 
 
-def _answer(claims: Sequence[Claim], folder: Path, language: str) -> None:
+def _print_answers(claims: Sequence[Claim], folder: Path, language: str) -> None:
     """Prints the answer to every claim."""
     from iolens.course.judge import judge_claims
     from iolens.course.words import SAID, paragraphs
     from iolens.lab.sweep.read.results import load_results
     from iolens.pages.job.terminal import screen
 
-    out, found = screen(), {"finds": _advised, "holds_up": _culprit}
+    out, found = screen(), {"finds": _advised, "holds_up": _most_waited_file}
     print()
     out.say(SAID[language]["head"], "1")
     for number, outcome in enumerate(judge_claims(claims, load_results(folder), found), 1):
@@ -120,7 +120,7 @@ def _advised(log: Path) -> list[str]:
     return [finding.id for finding in findings(read_log(log))]
 
 
-def _culprit(log: Path) -> list[str]:
+def _most_waited_file(log: Path) -> list[str]:
     """Returns the name of the file whose I/O other ranks waited for most; none if the log does not tell."""
     from iolens.log import read_log
     from iolens.metrics.why.answers import waits_by_cause

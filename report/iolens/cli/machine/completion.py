@@ -92,12 +92,12 @@ def bash(known: Sequence[DescribedCommand]) -> str:
 def _zsh(known: Sequence[DescribedCommand]) -> str:
     """Returns the script for zsh, with a description of each option."""
     lines = ["#compdef iolens", "_iolens() {", "    local -a names", "    names=("]
-    lines += [f"        {_quoted(f'{command.name}:{command.about}')}" for command in known]
+    lines += [f"        {_shell_word(f'{command.name}:{command.about}')}" for command in known]
     lines += ["    )", "    if ((CURRENT == 2)); then", "        _describe command names", "        return", "    fi"]
     lines += ["    case $words[2] in"]
     for command in known:
         lines += [f"    {command.name}) shift words; ((CURRENT--)); _arguments \\"]
-        lines += [f"        {_quoted(spec)} \\" for option in command.options for spec in _zsh_specs(option)]
+        lines += [f"        {_shell_word(spec)} \\" for option in command.options for spec in _zsh_specs(option)]
         lines += ["        '*:file:_files' ;;"]
     return "\n".join([*lines, "    esac", "}", '_iolens "$@"', ""])
 
@@ -116,14 +116,16 @@ def _zsh_specs(option: Option) -> list[str]:
 
 def fish(known: Sequence[DescribedCommand]) -> str:
     """Returns the script for fish, with a description of each option."""
-    lines = [f"complete -c iolens -n __fish_use_subcommand -a {c.name} -d {_quoted(c.about)} -f" for c in known]
+    lines = [f"complete -c iolens -n __fish_use_subcommand -a {c.name} -d {_shell_word(c.about)} -f" for c in known]
     for command in known:
         begin = f"complete -c iolens -n '__fish_seen_subcommand_from {command.name}'"
         for option in command.options:
             names = [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags]
-            values = ["-x -a", _quoted(" ".join(option.choices))] if option.choices else ["-r"] if option.value else []
+            values = (
+                ["-x -a", _shell_word(" ".join(option.choices))] if option.choices else ["-r"] if option.value else []
+            )
             if option.flags or option.choices:
-                lines.append(" ".join([begin, *names, *values, "-d", _quoted(option.about)]))
+                lines.append(" ".join([begin, *names, *values, "-d", _shell_word(option.about)]))
     return "\n".join([*lines, ""])
 
 
@@ -132,7 +134,7 @@ def _flags_of(command: DescribedCommand) -> list[str]:
     return [*(flag for option in command.options for flag in option.flags), "--help"]
 
 
-def _quoted(text: str) -> str:
+def _shell_word(text: str) -> str:
     """Quotes a word in a way that all three shells understand."""
     return "'" + text.replace("\\", "").replace("'", "’") + "'"
 

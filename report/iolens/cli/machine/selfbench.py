@@ -56,19 +56,19 @@ def run(args: argparse.Namespace) -> int:
         folder = Path(name)
         wanted = variants(folder, args.files)
         found = [measure(key, extra, folder, args.files, args.pairs, args.jobs) for key, extra in wanted.items()]
-        print(_table(found, args.files, args.pairs))
+        print(_cost_table(found, args.files, args.pairs))
         if job:
-            mine = next(one for one in found if one.name == ("iolens, traced" if _traced(job) else "iolens"))
+            mine = next(one for one in found if one.name == ("iolens, traced" if _has_trace(job) else "iolens"))
             print(f"\n{_bound_table(job, overhead_bound(job, found[0], mine, args.files, folder, args.jobs))}")
     return 0
 
 
-def _traced(job: Job) -> bool:
+def _has_trace(job: Job) -> bool:
     """Returns True if the job's log has a trace of every transfer (DXT)."""
     return any(name.startswith("DXT") for name in job.frames)
 
 
-def _table(found: Sequence[LibraryCosts], files: int, pairs: int) -> str:
+def _cost_table(found: Sequence[LibraryCosts], files: int, pairs: int) -> str:
     """Returns the added cost of each library as a table; the first of `found` is the run without a library."""
     plain, *libraries = found
     titles = ["ns per call of 8 bytes", "direct", *(one.name for one in libraries)]

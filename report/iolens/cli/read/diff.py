@@ -33,11 +33,11 @@ def run(args: argparse.Namespace) -> int:
 
         print(as_json(subjects))
     else:
-        _tell(subjects, args.all)
+        _print_differences(subjects, args.all)
     return 0
 
 
-def _tell(subjects: Subjects, whole: bool) -> None:
+def _print_differences(subjects: Subjects, whole: bool) -> None:
     """Prints the subjects, the differences in numbers, findings and files, and warnings about the comparison."""
     from iolens.pages.blocks import Table
     from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, WHO, grouped_tables

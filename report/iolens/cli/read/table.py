@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints a table, or the names of all."""
     if args.list:
         log = args.log or (Path(args.name) if args.name else None)
-        _print_names(log)
+        _print_table_names(log)
         return 0
     if not args.name or not args.log:
         raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     job = read_log(args.log)
     if whole.instead is not None and whole.rows(job) is None and whole.instead.rows(job) is not None:
         whole = whole.instead
-    exhibit = _asked(whole, args)
+    exhibit = _asked_exhibit(whole, args)
     frame = exhibit.every(job) if args.csv or args.json else exhibit.frame(job)
     if frame is None and args.filter and whole.rows(job) is not None:
         raise IolensError(f"{args.log}: no row of the table {args.name} matches --filter '{args.filter}'")
@@ -92,7 +92,7 @@ def _exhibit_of(name: str) -> Exhibit[Any]:
     return known[name]
 
 
-def _asked(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
+def _asked_exhibit(exhibit: Exhibit[Any], args: argparse.Namespace) -> Exhibit[Any]:
     """Returns the exhibit with the options applied; raises UsageError for unknown names."""
     from iolens.metrics.processor.ask import THRESHOLD, Ask, asked_levels, check_levels, conditions
 
@@ -122,7 +122,7 @@ def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     from iolens.pages.text.tabular import UNLIMITED, drilled, plain_table
 
     room = shutil.get_terminal_size((UNLIMITED, 24)).columns
-    table = exhibit.table(job) or _numbers(exhibit.title, frame)
+    table = exhibit.table(job) or _exhibit_numbers(exhibit.title, frame)
     table = replace(table, note=" ".join(filter(None, (table.note, _how_to_see_all(exhibit, frame, job)))))
     if not exhibit.drilled:
         return plain_table(table, room)
@@ -142,7 +142,7 @@ def _how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str
     return f"{more} hidden; --csv and --json have every row." if hidden > 0 else ""
 
 
-def _numbers(title: str, frame: pd.DataFrame) -> Table:
+def _exhibit_numbers(title: str, frame: pd.DataFrame) -> Table:
     """Returns the numbers behind a figure or a text of the report: the columns by their names; a single row from top to
     bottom.
     """
@@ -165,7 +165,7 @@ def depth_heads(frame: pd.DataFrame) -> list[str]:
     return ["PE" if set(names) == {"pe"} else next(n for n in names if n != "pe").capitalize() for names in levels]
 
 
-def _print_names(log: Path | None) -> None:
+def _print_table_names(log: Path | None) -> None:
     """Prints the names of all tables or, given a log, of the tables that it has."""
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 

@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.answers.sources import of_log
     from iolens.pages.answers.verified import numbers_in_text
 
-    found = numbers_in_text(of_log(read_log(args.log)), _text(args.text))
+    found = numbers_in_text(of_log(read_log(args.log)), _answer_text(args.text))
     wrong = [one for one in found if not one.source]
     for one in found if args.sources else wrong:
         print(f"{one.text}: {one.source or 'the log has no such number'}")
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def _text(name: str) -> str:
+def _answer_text(name: str) -> str:
     """Returns the answer whose numbers are checked: the file `name`, or standard input for "-"."""
     if name == "-":
         return sys.stdin.read()

@@ -260,7 +260,7 @@ def run(args: argparse.Namespace) -> int:
     place = log_place(args.output, os.environ)
     with place.made():
         setup = _setup_of(args, words, place.folder.resolve(), settings)
-        _refuse(args, setup.application)
+        _refuse_settings(args, setup.application)
         streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
         with interruptible():
             outcome = execute(words, setup, *streams)
@@ -272,7 +272,7 @@ def run(args: argparse.Namespace) -> int:
             write_single(args.output, outcome, setup)
         except OSError as error:
             say(f"{args.output / 'run.json'} cannot be written: {error.strerror}")
-    _tell(outcome, args, _program_name(words, args.container))
+    _say_where_log_is(outcome, args, _program_name(words, args.container))
     return outcome.exit_code
 
 
@@ -327,7 +327,7 @@ def _why_settings(mib: int, settings: Mapping[str, str]) -> dict[str, str]:
     return {"IOLENS_WHY": str(mib), "IOLENS_TRACE": ",".join([*filter(None, groups), *({"mpi"} - {*groups})])}
 
 
-def _refuse(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
+def _refuse_settings(args: argparse.Namespace, settings: Mapping[str, str]) -> None:
     """Raises an error for settings that the profiler would refuse, before each process prints the same message."""
     if args.profiler != "iolens":
         recorded = ("hwpc", "trace", "apa", "sample", "timeline", "why", "callers", "mpi_sync", "late_receives")
@@ -393,7 +393,7 @@ def _list_hwpc() -> int:
     return subprocess.run(program, env=environment, check=False).returncode
 
 
-def _tell(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
+def _say_where_log_is(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
     """Says where the log is, or that there is none; many logs are merged in one folder."""
     if args.profiler == "none":
         return

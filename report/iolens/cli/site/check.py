@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.subjects.gate import junit, summary, verdict_table
 
     if args.list:
-        _print_names(_subject(args.new))
+        _print_number_names(_subject(args.new))
         return 0
     if args.against is None or not args.fail:
         raise UsageError(
@@ -71,7 +71,7 @@ def _subject(path: Path) -> Subject:
     return found[0]
 
 
-def _print_names(subject: Subject) -> None:
+def _print_number_names(subject: Subject) -> None:
     """Prints the names of a subject's numbers, each with its group, its name in reports and its unit."""
     from iolens.metrics.subjects import gate
     from iolens.pages.blocks import Table
