@@ -53,7 +53,7 @@ def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
     )
     named = list(_name_entries(log, old.names))
     names.name_records(named)
-    known = [region for region in log.modules if region.length and _is_known(region)]
+    known = [region for region in log.modules if region.length and _is_known_format(region)]
     new = Contents(
         job=b"",
         names=b"".join(_name_entry(log, names.record(key), names.path(name)) for key, name in named),
@@ -70,7 +70,7 @@ def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
     return Anonymous(put_together(log, new), _renumbered(fields.jobid, names), tuple(gone))
 
 
-def _is_known(region: Region) -> bool:
+def _is_known_format(region: Region) -> bool:
     """Returns whether the module's records can be taken apart."""
     versions = MODULES[region.name].versions if region.name in MODULES else VERSIONS.get(region.name, ())
     return region.version in versions
@@ -208,11 +208,11 @@ def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[byte
     new = []
     for chunk in chunks:
         columns = json.loads(chunk.partition(b"\n")[0]).get("columns", columns)
-        new.append(_table(chunk, columns, names))
+        new.append(_anonymous_table(chunk, columns, names))
     return tuple(new)
 
 
-def _table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> bytes:
+def _anonymous_table(chunk: bytes, columns: list[dict[str, Any]], names: Pseudonyms) -> bytes:
     """Returns a table: record ids and texts are replaced, numbers, and texts that its header declares as words,
     stay.
     """
@@ -244,7 +244,9 @@ def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
         "hosts": hosts,
         "partial": [names.sentence(str(reason).encode()).decode() for reason in old.get("partial", [])],
         "remarks": [str(remark) for remark in old.get("remarks", [])],
-        "environment": {name: _setting(name, str(value), names) for name, value in old.get("environment", {}).items()},
+        "environment": {
+            name: _anonymous_setting(name, str(value), names) for name, value in old.get("environment", {}).items()
+        },
     }
 
 
@@ -256,7 +258,7 @@ def anonymous_program(name: str, names: Pseudonyms) -> str:
     return own + blank + (names.component(script.encode()).decode() if script else "")
 
 
-def _setting(name: str, value: str, names: Pseudonyms) -> str:
+def _anonymous_setting(name: str, value: str, names: Pseudonyms) -> str:
     """Returns the value of an environment variable; the value of an identifier is treated as a word even if it is a
     number.
     """

@@ -26,10 +26,10 @@ def held_samples(job: Job) -> pd.DataFrame | None:
     rows = rows.assign(waits=rows["kind"] > 0)
     if "on_core" not in rows or threads is None or threads.empty or (threads["timer"] == "cpu").any():
         return rows
-    return _held(rows, float(threads["asked_hz"].max()))
+    return _reduced_to_core_time(rows, float(threads["asked_hz"].max()))
 
 
-def _held(rows: pd.DataFrame, hz: float) -> pd.DataFrame:
+def _reduced_to_core_time(rows: pd.DataFrame, hz: float) -> pd.DataFrame:
     """Returns the rows with the running samples of each thread reduced to its processor time."""
     running = rows[~rows["waits"]]
     same = [running["rank"], running["thread"]]

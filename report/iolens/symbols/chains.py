@@ -68,10 +68,10 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
         own[rank, node] = (*outer, Frame(function, source, line, path, symbol, is_split))
         parents[rank, node] = parent
     frames, outwards = ByRank(own), ByRank(parents)
-    return ByRank({key: _joined(key, frames, outwards) for key in own})
+    return ByRank({key: _joined_chain(key, frames, outwards) for key in own})
 
 
-def _joined(
+def _joined_chain(
     key: tuple[int, int], own: Mapping[tuple[int, int], tuple[Frame, ...]], parents: Mapping[tuple[int, int], int]
 ) -> tuple[Frame, ...]:
     """Returns the chain that ends at the node `key`, outermost function first. A parent must have a lower number than
@@ -115,17 +115,17 @@ def _without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
             wrapper = wrapper or part[0]
             continue
         if wrapper and _calls_for_itself(wrapper, part[0]):
-            frames.append(_wrapped(wrapper))
+            frames.append(_wrapped_function(wrapper))
         wrapper = None
         if frames and part[0].is_split and part[0] == replace(frames[-1], source=part[0].source, line=part[0].line):
             frames.pop()
         frames += part
     if wrapper is None:
         return tuple(frames)
-    return (*frames, _wrapped(wrapper), Frame(RECORDER, "", 0, wrapper.object))
+    return (*frames, _wrapped_function(wrapper), Frame(RECORDER, "", 0, wrapper.object))
 
 
-def _wrapped(wrapper: Frame) -> Frame:
+def _wrapped_function(wrapper: Frame) -> Frame:
     """Returns the function that a wrapper stands for."""
     of_mpi = wrapper.module.startswith(_ADAPTERS) and not wrapper.module.startswith(_TRACERS)
     return Frame(SOME_CALL if of_mpi and wrapper.function.startswith("0x") else wrapper.function, "", 0, "")
@@ -136,7 +136,7 @@ def _calls_for_itself(wrapper: Frame, called: Frame) -> bool:
     before a collective call, the comparison of clocks. The program did not make this call, and its time belongs to
     the call that the program made.
     """
-    asked, made = (frame.function.removeprefix("P") for frame in (_wrapped(wrapper), called))
+    asked, made = (frame.function.removeprefix("P") for frame in (_wrapped_function(wrapper), called))
     if asked == SOME_CALL:
         return not made.startswith("MPI_")
     return asked.startswith("MPI_") and made != asked

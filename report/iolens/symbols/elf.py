@@ -80,16 +80,18 @@ def read_elf(path: Path) -> Elf:
     """Returns the file's tables, read once; empty tables if the file is not an ELF file or is damaged."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return _parsed(data) if data[:6] == _IDENT else EMPTY
+            return _parsed_elf(data) if data[:6] == _IDENT else EMPTY
     except (OSError, ValueError, IndexError, struct.error):
         return EMPTY
 
 
-def _parsed(data: mmap.mmap) -> Elf:
+def _parsed_elf(data: mmap.mmap) -> Elf:
     """Returns the tables of an ELF file."""
     sections = _named_sections(data)
-    starts, sizes, names = _functions(data, sections)
-    return Elf(_build_id(data, sections), starts, sizes, names, _begins(data, sections), ".debug_line" in sections)
+    starts, sizes, names = _defined_functions(data, sections)
+    return Elf(
+        _build_id(data, sections), starts, sizes, names, _function_begins(data, sections), ".debug_line" in sections
+    )
 
 
 @lru_cache(maxsize=256)
@@ -142,7 +144,7 @@ def _build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
     return note[begin : begin + length].hex()
 
 
-def _functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
+def _defined_functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
     """Returns addresses, sizes and names of defined functions; if several are at one address, the largest and
     plainest.
     """
@@ -164,7 +166,7 @@ def _functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any],
     return found["value"][kept], found["size"][kept], tuple(texts[at].split("@")[0] for at in kept)
 
 
-def _begins(data: mmap.mmap, sections: dict[str, Any]) -> NDArray[Any]:
+def _function_begins(data: mmap.mmap, sections: dict[str, Any]) -> NDArray[Any]:
     """Returns the sorted addresses of functions in .eh_frame_hdr."""
     if ".eh_frame_hdr" not in sections:
         return _NOTHING

@@ -88,7 +88,7 @@ def _remarks_of(file: Path) -> list[Remark]:
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             _, passes, records = json.load(stream)
         names = dict(_passes_of(passes))
-        return [remark for record in _flat(records) if (remark := _remark_of(record, names)) is not None]
+        return [remark for record in _flat_records(records) if (remark := _remark_of(record, names)) is not None]
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise IolensError(
             f"{file}: is not an optimization record of GCC ({error}); build with -fsave-optimization-record"
@@ -102,11 +102,11 @@ def _passes_of(passes: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         yield from _passes_of(one.get("children", []))
 
 
-def _flat(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _flat_records(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yields the records of a tree, one by one."""
     for record in records:
         yield record
-        yield from _flat(record.get("children", []))
+        yield from _flat_records(record.get("children", []))
 
 
 def _remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:

@@ -86,10 +86,10 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
     elf = read_elf(file) if file else EMPTY
     named = {address: elf.function_at(address) for address in addresses}
     lines = _lines_by_own_names(file, addresses, named) if file and elf.lines else {}
-    plain = demangled([*named.values(), *_functions(lines.values())])
+    plain = demangled([*named.values(), *_function_names(lines.values())])
     found = {}
     for address in addresses:
-        name = given_name(named[address], plain) or _unnamed(path, elf, address)
+        name = given_name(named[address], plain) or _unnamed_function(path, elf, address)
         chain = [_tidied(line, plain) for line in lines.get(address, [SourceLine(name)])]
         if chain[-1].function.startswith("_") or not chain[-1].function:
             # A library's inner name for what its symbols have under the name that is called.
@@ -122,7 +122,7 @@ def _lines_by_own_names(
     return lines | {address: chain for address, chain in found.items() if all(line.function for line in chain)}
 
 
-def _functions(chains: Iterable[Sequence[SourceLine]]) -> list[str]:
+def _function_names(chains: Iterable[Sequence[SourceLine]]) -> list[str]:
     """Returns all names in chains."""
     return [line.function for chain in chains for line in chain]
 
@@ -135,7 +135,7 @@ def _tidied(line: SourceLine, plain: Mapping[str, str]) -> SourceLine:
     return SourceLine(name, line.source, line.line)
 
 
-def _unnamed(path: str, elf: Elf, address: int) -> str:
+def _unnamed_function(path: str, elf: Elf, address: int) -> str:
     """Returns a label for a function without a name: its start, else the address, and the object's name."""
     begin = elf.begin_of(address)
     return f"{address if begin is None else begin:#x} ({Path(path).name or 'unknown'})"

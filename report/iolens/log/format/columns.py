@@ -69,14 +69,14 @@ class Columns(Mapping[str, np.ndarray]):
         columns: tuple[StoredColumn, ...] = ()
         self.left_out = 0
         for part in parts:
-            head, at = _head_of(part)
+            head, at = _part_header(part)
             if columns and head.columns not in (None, columns):
                 raise ValueError("its parts have different columns")
             columns = columns if head.columns is None else head.columns
             if columns:
                 whole = Piece(head.rows, memoryview(part)[at:])
                 _check_size(columns, whole)
-                pieces.append(whole if most is None or whole.rows <= most else _first_rows(columns, whole, most))
+                pieces.append(whole if most is None or whole.rows <= most else _copied_first_rows(columns, whole, most))
                 self.left_out += whole.rows - pieces[-1].rows
         self.columns = {column.name: column for column in columns}
         self.rows = sum(piece.rows for piece in pieces)
@@ -104,16 +104,16 @@ class Columns(Mapping[str, np.ndarray]):
         return column.kind if column else "-"
 
 
-def _head_of(part: bytes) -> tuple[PartHead, int]:
+def _part_header(part: bytes) -> tuple[PartHead, int]:
     """Returns the header of a part, and where its rows begin."""
     end = part.find(b"\n")
     if end < 0:
         raise ValueError("a table has no header line")
     line = part[:end]
-    return (_parsed(line) if end > _HEAD_BYTES else _remembered(line)), end + 1
+    return (_parsed_header(line) if end > _HEAD_BYTES else _remembered(line)), end + 1
 
 
-def _parsed(line: bytes) -> PartHead:
+def _parsed_header(line: bytes) -> PartHead:
     """Parses the header of a part."""
     header = json.loads(line)
     if not isinstance(header, dict):
@@ -126,7 +126,7 @@ def _parsed(line: bytes) -> PartHead:
     return PartHead(int(header["rows"]), tuple(columns))
 
 
-_remembered = lru_cache(_HEADS)(_parsed)
+_remembered = lru_cache(_HEADS)(_parsed_header)
 
 
 def _column_of(said: dict[str, Any], before: int) -> StoredColumn:
@@ -146,7 +146,7 @@ def _check_size(columns: tuple[StoredColumn, ...], piece: Piece) -> None:
     raise ValueError(f"column {cut.name} is cut off")
 
 
-def _first_rows(columns: tuple[StoredColumn, ...], whole: Piece, most: int) -> Piece:
+def _copied_first_rows(columns: tuple[StoredColumn, ...], whole: Piece, most: int) -> Piece:
     """Returns a copy of the first rows of a part."""
     begins = ((whole.rows * column.before, column.stored.itemsize) for column in columns)
     return Piece(most, memoryview(b"".join(whole.body[begin : begin + most * size] for begin, size in begins)))
@@ -155,11 +155,11 @@ def _first_rows(columns: tuple[StoredColumn, ...], whole: Piece, most: int) -> P
 def _arrays(columns: tuple[StoredColumn, ...], pieces: list[Piece]) -> dict[str, np.ndarray]:
     """Returns an array for each column: the rows of all pieces; bytes become text."""
     if len(pieces) == 1:
-        return {column.name: _values_of(column, pieces[0]) for column in columns}
-    return {column.name: np.concatenate([_values_of(column, piece) for piece in pieces]) for column in columns}
+        return {column.name: _column_values(column, pieces[0]) for column in columns}
+    return {column.name: np.concatenate([_column_values(column, piece) for piece in pieces]) for column in columns}
 
 
-def _values_of(column: StoredColumn, piece: Piece) -> np.ndarray:
+def _column_values(column: StoredColumn, piece: Piece) -> np.ndarray:
     """Returns the values of a column in one piece."""
     values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
     if column.kind != "O":

@@ -45,7 +45,7 @@ def read_dxt(log: Container, region: Region) -> Records:
     call, numbered within its rank by its first access, from 0.
     """
     heads: list[RecordHead] = []
-    segments = _columns_of(_segments_of(log, region, heads), _segment_type(log, region))
+    segments = _joined_columns(_segments_of(log, region, heads), _segment_type(log, region))
     each = np.array([sum(head.counts) for head in heads], dtype=np.int64)
     for column in segments.values():
         column.resize(each.sum(), refcheck=False)
@@ -58,7 +58,7 @@ def read_dxt(log: Container, region: Region) -> Records:
     return Records(columns, coded={"host": [*hosts], "op": _OPERATIONS})
 
 
-def _columns_of(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
+def _joined_columns(pieces: Iterable[np.ndarray], layout: np.dtype[np.void]) -> dict[str, np.ndarray]:
     """Returns the fields of all pieces as arrays in this machine's byte order.
 
     The arrays grow in place, because joining pieces at the end would take twice the memory.

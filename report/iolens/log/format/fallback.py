@@ -31,7 +31,7 @@ def read_with_darshan(path: Path, module: str) -> tuple[pd.DataFrame | None, str
     return pd.DataFrame(found["rows"]), ""
 
 
-def _rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
+def _module_rows(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
     """Returns the module's records, or none and the reason."""
     try:
         from darshan.backend import cffi_backend as backend
@@ -48,5 +48,5 @@ def _rows_of(path: str, module: str) -> tuple[list[dict[str, Any]], str]:
 
 
 if __name__ == "__main__":
-    found, why = _rows_of(*sys.argv[1:])
+    found, why = _module_rows(*sys.argv[1:])
     print(json.dumps({"rows": found, "reason": why}, default=lambda number: number.item()))

@@ -22,15 +22,15 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
     Counters that an old version did not record are -1.
     """
     module = MODULES[region.name]
-    layout, whole, doubles = _layout_of(region.name, region.version, log.order)
-    columns = _columns(log, region, layout)
-    times, note = _numbers(columns["f"])
+    layout, whole, doubles = _record_layout(region.name, region.version, log.order)
+    columns = _record_fields(log, region, layout)
+    times, note = _finite_rows(columns["f"])
     counts = columns["i"]
     note = " ".join(part for part in (note, overflowed(counts, whole)) if part)
     kept = np.ones(len(columns["id"]), bool)
     if "POSIX_FOPENS" in whole:
         kept = counts[whole.index("POSIX_FOPENS")] <= 0
-        note = " ".join(part for part in (note, _left_out(int((~kept).sum()))) if part)
+        note = " ".join(part for part in (note, _stdio_note(int((~kept).sum()))) if part)
     ids = {"id": columns["id"][kept], "rank": columns["rank"][kept]}
     for name in module.head:
         ids[name] = columns.get(name, np.zeros(len(kept), "u8"))
@@ -53,7 +53,7 @@ def read_fixed(log: Container, region: Region) -> tuple[Records, str]:
 
 
 @cache
-def _layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], tuple[str, ...], tuple[str, ...]]:
+def _record_layout(name: str, version: int, order: str) -> tuple[np.dtype[np.void], tuple[str, ...], tuple[str, ...]]:
     """Returns the layout of a module's record, and the names of its integers and of its doubles, in their order."""
     module = MODULES[name]
     names = stored(module, version)
@@ -61,7 +61,7 @@ def _layout_of(name: str, version: int, order: str) -> tuple[np.dtype[np.void], 
     return dtype_of(module, version, order), whole, doubles
 
 
-def _left_out(records: int) -> str:
+def _stdio_note(records: int) -> str:
     """Returns a note about records of stdio files, which POSIX's first version has."""
     if not records:
         return ""
@@ -72,7 +72,7 @@ _BLOCKS = ("i", "f")
 """The fields of a record that hold all counters of one type."""
 
 
-def _columns(log: Container, region: Region, layout: np.dtype[np.void]) -> dict[str, Any]:
+def _record_fields(log: Container, region: Region, layout: np.dtype[np.void]) -> dict[str, Any]:
     """Returns the fields of a region's records, in this machine's byte order; `i` and `f` have a row for each counter,
     whose values lie side by side. A large region is inflated twice, the first time only to count its records, so that
     its content is in memory only once. A counter with the same value in all records takes no memory.
@@ -125,7 +125,7 @@ def _without_equals(rows: np.ndarray, varies: np.ndarray, values: np.ndarray) ->
     return [row if own else np.broadcast_to(one, count) for row, own, one in zip(rows, varies, same, strict=True)]
 
 
-def _numbers(rows: np.ndarray | list[np.ndarray]) -> tuple[np.ndarray | list[np.ndarray], str]:
+def _finite_rows(rows: np.ndarray | list[np.ndarray]) -> tuple[np.ndarray | list[np.ndarray], str]:
     """Returns the rows with -1 (not recorded) for values that are not finite, and a note about them."""
     wrong = sum(int((~np.isfinite(row)).sum()) for row in rows)
     if not wrong:

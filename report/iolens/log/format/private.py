@@ -45,7 +45,7 @@ def read_private(log: Container, entries: Iterable[Entry], ranks: int) -> dict[s
     for entry in entries:
         with damage_in(log, f"its private region {entry.name}"):
             in_part = entry.kind == "table" and entry.name in MEMORY_PER_ROW
-            said = _first_rows(log, entry, ranks) if in_part else _READERS[entry.kind](inflated(log, entry))
+            said = _rows_that_fit(log, entry, ranks) if in_part else _READERS[entry.kind](inflated(log, entry))
             check_region(entry.name, said)
             found[entry.name] = _records(said) if isinstance(said, Columns) else said
     return found
@@ -58,7 +58,7 @@ def _records(said: Columns) -> Records:
     return records
 
 
-def _first_rows(log: Container, entry: Entry, ranks: int) -> Columns:
+def _rows_that_fit(log: Container, entry: Entry, ranks: int) -> Columns:
     """Returns as many of each rank's first rows as memory suffices for."""
     free = free_memory()
     most = None if free is None else int(_SHARE * free / MEMORY_PER_ROW[entry.name] / max(ranks, 1))
@@ -72,10 +72,10 @@ def entries_of(log: Container) -> tuple[Entry, ...] | None:
     _, offset, length, _ = FOOTER.unpack(log.data[-FOOTER.size :])
     with damage_in(log, "the directory of its private regions"):
         regions = json.loads(log.data[offset : offset + length])["regions"]
-        return tuple(_entry_of(log, region) for region in regions)
+        return tuple(_directory_entry(log, region) for region in regions)
 
 
-def _entry_of(log: Container, region: dict[str, Any]) -> Entry:
+def _directory_entry(log: Container, region: dict[str, Any]) -> Entry:
     """Returns one row of the directory, checked."""
     entry = Entry(region["name"], region["kind"], region["offset"], region["bytes"])
     if not isinstance(entry.name, str) or entry.kind not in _READERS:
