@@ -41,7 +41,7 @@ def chrome(
     `without`: threads whose samples are left out. `path`: the critical path in the order of time.
     """
     rates = list(_heat(job))
-    events = [*_samples(job, search, without), *_mpi_calls(job), *_transfers(job), *_path(path)]
+    events = [*_samples(job, search, without), *_mpi_calls(job), *_transfer_events(job), *_path(path)]
     left_out = max(0, len(events) - _MOST_EVENTS)
     if left_out:
         events = sorted(events, key=lambda event: -event["dur"])[:_MOST_EVENTS]
@@ -178,7 +178,7 @@ def _mpi_calls(job: Job) -> Iterator[Event]:
         yield event(rank, thread, "MPI", function, start, end, bytes=size, peer=peer)
 
 
-def _transfers(job: Job) -> Iterator[Event]:
+def _transfer_events(job: Job) -> Iterator[Event]:
     """Yields reads and writes, if they were traced (DXT)."""
     for module, layer in _LAYERS.items():
         frame = job.frames.get(module)

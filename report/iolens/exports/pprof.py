@@ -87,7 +87,7 @@ def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -
     text = tables.texts.of
     types = [("samples", "count"), ("time", "nanoseconds")]
     head = [block(_SAMPLE_TYPE, _value_type(text, *kind)) for kind in types]
-    samples = [block(_SAMPLE, _sample(tables, stack)) for stack in stacks]
+    samples = [block(_SAMPLE, _sample_message(tables, stack)) for stack in stacks]
     periods = sum(stack.periods for stack in stacks)
     period = round(_NS * sum(stack.seconds for stack in stacks) / periods) if periods else 0
     tail = [
@@ -104,7 +104,7 @@ def _value_type(text: Callable[[object], int], kind: str, unit: str) -> bytes:
     return integer_field(1, text(kind)) + integer_field(2, text(unit))
 
 
-def _sample(tables: Tables, stack: Stack) -> bytes:
+def _sample_message(tables: Tables, stack: Stack) -> bytes:
     """Returns the message Sample, whose places begin with the innermost."""
     text = tables.texts.of
     places = packed(1, [tables.place(frame) for frame in reversed(stack.frames)])

@@ -36,7 +36,7 @@ def speedscope(stacks: Sequence[Stack], name: str) -> str:
                 "weights": weights,
             }
         )
-    frames = [_described(frame) for frame in index]
+    frames = [_described_frame(frame) for frame in index]
     return json.dumps(
         {
             "$schema": _SCHEMA,
@@ -49,7 +49,7 @@ def speedscope(stacks: Sequence[Stack], name: str) -> str:
     )
 
 
-def _described(frame: Frame) -> dict[str, str | int]:
+def _described_frame(frame: Frame) -> dict[str, str | int]:
     """Returns a frame with the known facts about its place."""
     known: dict[str, str | int] = {"name": frame.function}
     if frame.source or frame.object:

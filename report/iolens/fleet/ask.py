@@ -68,7 +68,7 @@ class Store:
         for table, columns in COLUMNS.items():
             files = [str(self.folder / table / f"{part}.parquet") for part in parts]
             rows = "read_parquet($files)" if files else _empty(columns)
-            link.execute(f"CREATE VIEW every_{table} AS SELECT * FROM {_listed(rows, files)}")
+            link.execute(f"CREATE VIEW every_{table} AS SELECT * FROM {_query_of_files(rows, files)}")
         link.execute(
             "CREATE TABLE logs AS SELECT * FROM every_logs "
             "QUALIFY row_number() OVER (PARTITION BY log ORDER BY part DESC) = 1"
@@ -98,7 +98,7 @@ class Store:
             raise UsageError(f"the query cannot be answered: {str(error).splitlines()[0]}") from error
 
 
-def _listed(rows: str, files: list[str]) -> str:
+def _query_of_files(rows: str, files: list[str]) -> str:
     """Returns a query of SQL with the names of these files in place of `$files`."""
     names = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
     return rows.replace("$files", f"[{names}]")

@@ -62,7 +62,7 @@ def ingest(
     make_store(store)
     known = known_logs(store)
     skipped = [0]
-    batches = _batches_of(_new_logs(folders, known, skipped), store, advice)
+    batches = _batches_of(_changed_logs(folders, known, skipped), store, advice)
     run = _on_dask(scheduler) if scheduler else _on_processes(processes) if processes > 1 else _map_here
     try:
         taken = sum(run(batches), Taken())
@@ -101,7 +101,7 @@ def _met(entry: os.DirEntry[str]) -> Met:
     return Met(entry.path, state.st_size, state.st_mtime_ns)
 
 
-def _new_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped: list[int]) -> Iterator[Met]:
+def _changed_logs(folders: Sequence[Path], known: dict[str, tuple[int, int]], skipped: list[int]) -> Iterator[Met]:
     """Yields each log that the store does not have, or has in an older state, once. `skipped` counts the others."""
     seen: set[str] = set()
     for folder in folders:
@@ -132,7 +132,7 @@ def _batches_of(logs: Iterable[Met], store: Path, advice: bool) -> Iterator[Batc
         yield Batch(str(store.resolve()), f"{begin}-{number:06d}", tuple(held), advice)
 
 
-def _take(batch: Batch) -> Taken:
+def _take_batch(batch: Batch) -> Taken:
     """Reads the logs of a batch into a part. A damaged log is listed; a log that may not be opened is tried again by
     the next ingest.
     """
@@ -151,7 +151,7 @@ def _take(batch: Batch) -> Taken:
 
 def _map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
     """Returns one batch after the other."""
-    return map(_take, batches)
+    return map(_take_batch, batches)
 
 
 def _ignore_interruption() -> None:
@@ -173,7 +173,7 @@ def _on_processes(count: int) -> Any:
             waiting: set[Future[Taken]] = set()
             try:
                 for batch in batches:
-                    waiting.add(pool.submit(_take, batch))
+                    waiting.add(pool.submit(_take_batch, batch))
                     if len(waiting) >= 2 * count:
                         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                         yield from (each.result() for each in done)
@@ -197,7 +197,7 @@ def _on_dask(scheduler: str) -> Any:
         from distributed import as_completed
 
         with _connected(scheduler) as client:
-            work = as_completed(client.map(_take, list(batches), pure=False))
+            work = as_completed(client.map(_take_batch, list(batches), pure=False))
             for each in work:
                 yield each.result()
 

@@ -88,7 +88,7 @@ def rows_of(met: Met, job: Job, advice: bool) -> Rows:
     gain = (judged.gain if judged else 0.0) if advice else None
     uses = uses_of(job)
     row = {**_job_row(met, job, uses), "advised": advice, "gain": gain}
-    return Rows(row, _file_columns(met.key, job, uses), said)
+    return Rows(row, _columns_of_files(met.key, job, uses), said)
 
 
 def _needs_whole_log(job: Job) -> bool:
@@ -143,7 +143,7 @@ def _user_of(job: Job) -> str:
     return tree[3].name if len(tree) > 4 and JOB_FOLDER.match(tree[1].name) else str(job.uid)
 
 
-def _file_columns(key: int, job: Job, uses: Records) -> dict[str, Any]:
+def _columns_of_files(key: int, job: Job, uses: Records) -> dict[str, Any]:
     """Returns the columns of the table `files`: lists and arrays of the same length."""
     names = paths(job, uses["id"].tolist())
     kinds = {mount.point: mount.kind for mount in job.mounts}

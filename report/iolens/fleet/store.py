@@ -131,7 +131,7 @@ class NewRows:
         for field in schema:
             each = [part[field.name] for part in self.files] if field.name != "part" else []
             lists = bool(each) and isinstance(each[0], list)
-            values: Any = [self.name] * self.held if field.name == "part" else _joined(each) if lists else []
+            values: Any = [self.name] * self.held if field.name == "part" else _joined_lists(each) if lists else []
             columns.append(pa.array(values if lists or not each else np.concatenate(each), type=field.type))
         self.writers["files"].write_table(pa.Table.from_arrays(columns, schema=schema))
         self.files, self.held = [], 0
@@ -156,6 +156,6 @@ class NewRows:
             self.clear_away()
 
 
-def _joined(lists: Iterable[list[Any]]) -> list[Any]:
+def _joined_lists(lists: Iterable[list[Any]]) -> list[Any]:
     """Returns the values of all lists as one list."""
     return [value for each in lists for value in each]

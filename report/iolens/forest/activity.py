@@ -56,12 +56,12 @@ def bytes_over_time(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | No
     for number, heat in enumerate(forest.heat):
         if len(heat):
             begin, end = ((start[number] + heat["width"] * (heat["bin"] + after)) / width for after in (0, 1))
-            _spread(written[row[number]], heat["written"], begin, end)
-            _spread(read[row[number]], heat["read"], begin, end)
+            _spread_over_bins(written[row[number]], heat["written"], begin, end)
+            _spread_over_bins(read[row[number]], heat["read"], begin, end)
     return (written, read, width) if written.any() or read.any() else None
 
 
-def _spread(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
+def _spread_over_bins(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
     """Adds values, each spread evenly from its start to its end (in bins of `line`), where it is not 0."""
     for place in np.flatnonzero(values > 0).tolist():
         low, high = float(begin[place]), float(min(end[place], len(line)))

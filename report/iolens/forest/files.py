@@ -27,7 +27,7 @@ def file_rows(forest: Forest) -> pd.DataFrame:
     bytes_written, opens, seconds (over all processes), passes (bytes_read / size, NaN without), first and last (moment
     of the first and last call, seconds since the first process began), files (1).
     """
-    uses = _placed(forest)
+    uses = _uses_in_time(forest)
     read, written = uses["bytes_read"] > 0, uses["bytes_written"] > 0
     uses = uses.assign(both=read & written, producers=written & ~read, consumers=read & ~written, processes=1)
     by_path = uses.groupby("path")
@@ -53,7 +53,7 @@ def file_rows(forest: Forest) -> pd.DataFrame:
 
 
 @cache
-def _placed(forest: Forest) -> pd.DataFrame:
+def _uses_in_time(forest: Forest) -> pd.DataFrame:
     """Returns the uses with seconds, begin and end (since the first process began; NaN: not known) and group."""
     tree, uses = tree_of(forest), forest.uses
     start = tree.start[uses["process"]]
@@ -79,7 +79,7 @@ def file_families(forest: Forest) -> pd.DataFrame:
     rows = members[["files", "size", "bytes_read", "bytes_written", "opens", "seconds"]].sum()
     rows = rows.assign(role=members["role"].first(), first=members["first"].min(), last=members["last"].max())
     rows.insert(0, "path", members["label"].first().where(rows["files"] > 1, members["path"].first()))
-    uses = _placed(forest).merge(found[["number", "family"]], left_on="path", right_on="number")
+    uses = _uses_in_time(forest).merge(found[["number", "family"]], left_on="path", right_on="number")
     used = uses.groupby(["family", "process"])[["bytes_read", "bytes_written"]].sum() > 0
     read, written = used["bytes_read"], used["bytes_written"]
     kinds = {"producers": written & ~read, "consumers": read & ~written, "both": read & written}
@@ -111,7 +111,7 @@ def handed_over(forest: Forest) -> pd.DataFrame | None:
     """
     shared = file_rows(forest)
     numbers = shared.loc[shared["role"] == _ROLES[0], "number"]
-    uses = _placed(forest)
+    uses = _uses_in_time(forest)
     uses = uses[uses["path"].isin(numbers)]
     rows = []
     for kind in ("bytes_written", "bytes_read"):
@@ -156,7 +156,7 @@ def read_again(forest: Forest) -> pd.DataFrame | None:
     rows = by_folder[["files", "size", "bytes_read", "again"]].sum()
     for name, how in (("least", "min"), ("median", "median"), ("most", "max")):
         rows[name] = by_folder["passes"].agg(how)
-    uses = _placed(forest)
+    uses = _uses_in_time(forest)
     readers = uses[uses["bytes_read"] > 0].merge(found[["number", "folder"]], left_on="path", right_on="number")
     rows["readers"] = readers.groupby("folder")["process"].nunique()
     return rows.sort_values("again", ascending=False, kind="stable").reset_index()

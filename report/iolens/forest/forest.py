@@ -85,7 +85,7 @@ def _forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
     damaged: list[Damaged] = []
     places: dict[str, int] = {}
     kinds: dict[str, str] = {}
-    rows = list(_rows_of(folder, logs, damaged, places, kinds))
+    rows = list(_rows_of_logs(folder, logs, damaged, places, kinds))
     if not rows:
         first = damaged[0]
         raise IolensError(f"{folder}: none of the {len(damaged)} logs can be read; {first.log} {first.reason}")
@@ -108,7 +108,7 @@ def _newest(rows: list[Row]) -> list[Row]:
     return sorted(kept.values(), key=lambda row: (row[0].start, row[0].log))
 
 
-def _rows_of(
+def _rows_of_logs(
     folder: Path, logs: Iterable[Path], damaged: list[Damaged], places: dict[str, int], kinds: dict[str, str]
 ) -> Iterator[Row]:
     """Yields a row per log; `places` numbers the paths, `kinds` names the type of each mount point."""

@@ -78,7 +78,7 @@ def input_pipeline(forest: Forest) -> pd.DataFrame | None:
     if not teams:
         return None
     rows = processes(forest)
-    return pd.DataFrame([_row(forest, rows, main, teams[main]) for main in sorted(teams)[:MOST_LOADERS]])
+    return pd.DataFrame([_pipeline_row(forest, rows, main, teams[main]) for main in sorted(teams)[:MOST_LOADERS]])
 
 
 def _teams(forest: Forest) -> dict[int, list[int]]:
@@ -95,9 +95,9 @@ def _teams(forest: Forest) -> dict[int, list[int]]:
     return {main: workers for main, workers in found.items() if not set(workers) & found.keys()}
 
 
-def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> dict[str, object]:
+def _pipeline_row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> dict[str, object]:
     """Returns the row of `input_pipeline` of a main process."""
-    own, *others = each = [_spent(forest, rows, number) for number in (main, *workers)]
+    own, *others = each = [_first_thread_time(forest, rows, number) for number in (main, *workers)]
     life = rows.loc[workers, "seconds"].to_numpy(float)
     ends = rows.loc[workers, "start"].to_numpy(float) + life
     seconds = max(float(ends.max() - rows.loc[workers, "start"].min()), 1e-9)
@@ -108,7 +108,7 @@ def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> d
     reason = next((one.reason for one in each if one.reason), "")
     workers_wait = float(waiting.sum()) / max(float(life.sum()), 1e-9)
     stages = {"reading": reading.sum(), "decoding": decoding.sum(), "a core": no_core.sum()}
-    limit = "" if reason else _limit(waits / seconds, workers_wait, stages)
+    limit = "" if reason else _limiting_stage(waits / seconds, workers_wait, stages)
     if any(one.is_mapped for one in others):
         faster = waits
         if limit in stages:
@@ -132,7 +132,7 @@ def _row(forest: Forest, rows: pd.DataFrame, main: int, workers: list[int]) -> d
     }
 
 
-def _limit(main_waits: float, workers_wait: float, stages: Mapping[str, float]) -> str:
+def _limiting_stage(main_waits: float, workers_wait: float, stages: Mapping[str, float]) -> str:
     """Returns the stage that holds up the others, from parts of the time in waits and the workers' seconds by stage."""
     if min(main_waits, workers_wait) >= _LITTLE:
         return "queueing"
@@ -141,7 +141,7 @@ def _limit(main_waits: float, workers_wait: float, stages: Mapping[str, float]) 
     return max(stages, key=lambda stage: stages[stage])
 
 
-def _spent(forest: Forest, rows: pd.DataFrame, number: int) -> _Spent:
+def _first_thread_time(forest: Forest, rows: pd.DataFrame, number: int) -> _Spent:
     """Returns the time of a process's first thread by activity."""
     log = rows.loc[number, "log"]
     try:
@@ -175,13 +175,13 @@ def _sampled_shares(job: Job) -> tuple[float, float] | None:
     if not len(rows) or not len(first) or (first["timer"].astype(str) != "wall").any():
         return None
     known = inner_chains(job, set(rows["node"].tolist()), _DEPTH)
-    kinds = [_kind(known.get(key, ())) for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
+    kinds = [_chain_kind(known.get(key, ())) for key in zip(rows["rank"].tolist(), rows["node"].tolist(), strict=True)]
     counts = rows["count"].astype(float)
     waiting, in_calls = (float(counts[np.array(kinds) == kind].sum() / counts.sum()) for kind in ("wait", "call"))
     return waiting, in_calls
 
 
-def _kind(chain: Chain) -> str:
+def _chain_kind(chain: Chain) -> str:
     """Returns `wait` for a chain that ends in a function that waits, `call` in a read or write, else nothing."""
     if any(_WAITS.fullmatch(frame.function) for frame in chain):
         return "wait"

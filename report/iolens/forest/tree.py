@@ -42,7 +42,7 @@ def tree_of(forest: Forest) -> ProcessTree:
     start = np.array([each.start for each in forest.processes]) + skew
     start = start - start.min()
     parent, gap = _parents(forest.processes, start)
-    group, labels, above = _folded(forest.processes, parent, start)
+    group, labels, above = _process_groups(forest.processes, parent, start)
     order = _depth_first(above, _first_starts(group, start, len(labels)))
     place = np.empty(len(order), int)
     place[order] = np.arange(len(order))
@@ -87,7 +87,7 @@ def _parents(processes: tuple[Process, ...], start: np.ndarray) -> tuple[np.ndar
     return parent, gap
 
 
-def _folded(
+def _process_groups(
     processes: tuple[Process, ...], parent: np.ndarray, start: np.ndarray
 ) -> tuple[np.ndarray, list[str], list[int]]:
     """Returns the group of each process, the groups' labels, and the groups above them.

@@ -31,7 +31,7 @@ def uses_of(job: Job) -> Records:
     plus one, 0: not known), seconds of reading, writing and metadata over all ranks, and the `first` and `last` moment
     of any call in seconds since the log's start (0: not known).
     """
-    parts = [Records(dict(_columns(job, name))) for name in lowest(job)]
+    parts = [Records(dict(_use_columns(job, name))) for name in lowest(job)]
     if not parts:
         return Records({"id": np.zeros(0, "u8")} | {name: np.zeros(0, "i8") for name in _COUNTS}).beside(
             {name: np.zeros(0) for name in _SECONDS}
@@ -43,7 +43,7 @@ def uses_of(job: Job) -> Records:
     return Records({"id": both["id"][same.first], **found})
 
 
-def _columns(job: Job, name: str) -> Iterator[tuple[str, np.ndarray]]:
+def _use_columns(job: Job, name: str) -> Iterator[tuple[str, np.ndarray]]:
     """Yields the columns of `uses_of`, with a row for each record of a layer; the first moment is infinite if it is not
     known.
     """
