@@ -74,7 +74,7 @@ def paragraphs(outcome: JudgedClaim, language: str) -> list[str]:
     lines = [f"{claim.says[language]}: {said[outcome.answer]}"]
     if claim.slides:
         lines.append(f"{said['slides']}: {claim.slides[language]}")
-    lines.append(f"{said['here']}: {_measured(outcome, language)}")
+    lines.append(f"{said['here']}: {_answer_numbers(outcome, language)}")
     if outcome.answer == OPEN and not outcome.problem and claim.kind not in LOOKS:
         lines.append(f"{said['theory']}: {claim.because[language]}")
     why = {YES: claim.because[language], OPEN: said["leaves"]}
@@ -83,7 +83,7 @@ def paragraphs(outcome: JudgedClaim, language: str) -> list[str]:
     return lines
 
 
-def _measured(outcome: JudgedClaim, language: str) -> str:
+def _answer_numbers(outcome: JudgedClaim, language: str) -> str:
     """Returns the numbers behind an answer."""
     said, claim = SAID[language], outcome.claim
     if outcome.problem:
@@ -91,10 +91,10 @@ def _measured(outcome: JudgedClaim, language: str) -> str:
     if outcome.ratio is None:
         have, everything = outcome.logs
         return said[claim.kind].format(have=have, all=everything, rule=claim.rule, count=claim.count)
-    a, b = (_number(value, language) for value in outcome.values)
+    a, b = (_three_digit_number(value, language) for value in outcome.values)
     form = said["bound" if claim.kind == "reaches" else "ratio"]
     text = form.format(
-        ratio=_number(outcome.ratio.value, language), interval=_interval(outcome.ratio, language), a=a, b=b
+        ratio=_three_digit_number(outcome.ratio.value, language), interval=_interval(outcome.ratio, language), a=a, b=b
     )
     if outcome.answer == SAME or (claim.kind == "same" and outcome.answer == YES):
         text += "; " + said["margin"].format(margin=f"{100 * claim.margin:.0f}")
@@ -105,10 +105,12 @@ def _interval(ratio: Ratio, language: str) -> str:
     """Returns the interval of a ratio, or that there is none."""
     if ratio.low is None or ratio.high is None:
         return SAID[language]["single"]
-    return SAID[language]["interval"].format(low=_number(ratio.low, language), high=_number(ratio.high, language))
+    return SAID[language]["interval"].format(
+        low=_three_digit_number(ratio.low, language), high=_three_digit_number(ratio.high, language)
+    )
 
 
-def _number(value: float, language: str) -> str:
+def _three_digit_number(value: float, language: str) -> str:
     """Formats a number with three digits, or with all digits before the decimal point if there are more."""
     text = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
     return text.replace(".", ",") if language == "pt" else text

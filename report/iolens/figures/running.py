@@ -33,7 +33,7 @@ def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure
     for place, name in enumerate(counts):
         upper = below + counts[name].to_numpy(dtype=float)
         colour = _OTHERS if name == "others" else _COLOURS[place % len(_COLOURS)]
-        axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=_short_name(str(name)))
+        axes.stairs(upper, edges, baseline=below, fill=True, color=colour, label=_legend_name(str(name)))
         below = upper
     axes.set_xlim(0, edges[-1])
     axes.set_ylim(0, None)
@@ -44,6 +44,6 @@ def running_processes(counts: pd.DataFrame, width: float = FULL_WIDTH) -> Figure
     return figure
 
 
-def _short_name(name: str) -> str:
+def _legend_name(name: str) -> str:
     """Returns a name that the legend has room for."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

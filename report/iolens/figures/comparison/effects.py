@@ -36,7 +36,7 @@ def ratio_rows(ratios: pd.DataFrame, label: str, legend: Mapping[str, str]) -> F
             span = [mark["smallest"], mark["largest"]]
             axes.plot(span, [y, y], color="#bbbbbb", linewidth=3.5, solid_capstyle="round")
         ratio_mark(axes, y, mark["ratio"], mark["low"], mark["high"], markersize=5, color=palette[mark["series"]])
-    ratio_axes(axes, *_limits(ratios), texts, label)
+    ratio_axes(axes, *_axis_ends(ratios), texts, label)
     if len(others) > 1:
         handles = [Line2D([], [], marker="D", linestyle="", color=palette[one], label=legend[one]) for one in others]
         figure.legend(handles=handles, loc="outside upper left", ncols=2)
@@ -61,7 +61,7 @@ def _row_text(effect: Mapping[str, Any]) -> str:
     return f"{name_text(name)}  {level_text(name, base)} → {level_text(name, level)}"
 
 
-def _limits(ratios: pd.DataFrame) -> tuple[float, float]:
+def _axis_ends(ratios: pd.DataFrame) -> tuple[float, float]:
     """Returns ends of the axis: all ratios and 1 fit, and intervals too unless they are far wider than the ratios."""
     inner = ratios[[name for name in ("ratio", "smallest", "largest") if name in ratios]]
     least, most = min(float(inner.min().min()), 1.0), max(float(inner.max().max()), 1.0)

@@ -104,7 +104,7 @@ def _amount(value: float) -> str:
     return f"{scaled:.2g} {unit}" if scaled < 10 else f"{scaled:.0f} {unit}"
 
 
-def _is_wide(values: np.ndarray) -> bool:
+def _spans_decade(values: np.ndarray) -> bool:
     """Returns whether the values span more than a factor of ten, so that their scale is logarithmic; else it begins at
     zero.
     """
@@ -116,10 +116,10 @@ def scale(values: np.ndarray) -> Normalize:
     from matplotlib.colors import LogNorm, Normalize
 
     low, high = float(values.min()), float(values.max())
-    return LogNorm(vmin=low, vmax=high) if _is_wide(values) else Normalize(vmin=0, vmax=high)
+    return LogNorm(vmin=low, vmax=high) if _spans_decade(values) else Normalize(vmin=0, vmax=high)
 
 
 def activity_marks(values: np.ndarray) -> list[float]:
     """Returns both ends of the scale and its middle."""
     low, high = float(values.min()), float(values.max())
-    return [low, (low * high) ** 0.5, high] if _is_wide(values) else [0.0, high / 2, high]
+    return [low, (low * high) ** 0.5, high] if _spans_decade(values) else [0.0, high / 2, high]

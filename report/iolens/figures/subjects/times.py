@@ -33,7 +33,7 @@ def time_bars(times: pd.DataFrame) -> Figure:
     return figure
 
 
-def _spent(value: float) -> str:
+def _axis_seconds(value: float) -> str:
     """Returns seconds with two digits or more, all in one unit as on the axis."""
     return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s" if value >= 0.1 else f"{value:.3f} s"
 
@@ -51,7 +51,7 @@ def _draw(axes: Axes, rows: pd.DataFrame) -> None:
         share = f", {100 * total / row['run_time']:.1f} % of the run" if row["run_time"] > 0 else ""
         place = max(total, row["largest"] if row["logs"] > 1 else 0.0)
         axes.annotate(
-            f"{_spent(total)}{share}", (place, y), (4, 0), textcoords="offset points", va="center", fontsize=6.5
+            f"{_axis_seconds(total)}{share}", (place, y), (4, 0), textcoords="offset points", va="center", fontsize=6.5
         )
     axes.set_yticks(places, list(rows["letter"]))
     axes.set_ylim(len(rows) - 0.4, -0.6)
