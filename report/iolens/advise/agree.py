@@ -41,14 +41,14 @@ def agreed(found: Iterable[tuple[Rule, Seen]], kinds: Collection[str] = (), targ
     return made
 
 
-def _wrapped(text: str) -> str:
+def _wrapped_sentence(text: str) -> str:
     """Returns a sentence in lines that fit a terminal."""
     return "\n".join(textwrap.wrap(text, _WIDTH, break_on_hyphens=False))
 
 
 def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
     """Returns hints as text to paste, and a sentence for each hint whose value an earlier rule has already decided."""
-    kept = [_wrapped(f"{key} stays {value}, as “{title}” asks for.") for key, value, title in rivals]
+    kept = [_wrapped_sentence(f"{key} stays {value}, as “{title}” asks for.") for key, value, title in rivals]
     return "\n\n".join([*([hints_text(hints)] if hints else []), *kept])
 
 
@@ -60,6 +60,8 @@ def _layout_said(
         return None, ""
     for other, title in known:
         if set(other.files) & set(layout.files) and (other.count, other.size) != (layout.count, layout.size):
-            return None, _wrapped(f"Use the layout of the file that “{title}” gives.")
+            return None, _wrapped_sentence(f"Use the layout of the file that “{title}” gives.")
     doubt = f"This log shows no more than {say.count(targets, 'target')}: take no more stripes than there are targets."
-    return layout, stripes_text(layout.count, layout.size) + (f"\n{_wrapped(doubt)}" if layout.count > targets else "")
+    return layout, stripes_text(layout.count, layout.size) + (
+        f"\n{_wrapped_sentence(doubt)}" if layout.count > targets else ""
+    )

@@ -106,7 +106,7 @@ def changed(settings: Iterable[str], base: Limits = DEFAULTS) -> Limits:
         key, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--threshold {text}: write KEY=VALUE, such as small_transfer=65536")
-        found[_known(key.strip())] = _number(key.strip(), value)
+        found[_known_key(key.strip())] = _threshold_value(key.strip(), value)
     return found
 
 
@@ -120,17 +120,19 @@ def from_file(path: Path) -> Limits:
         raise UsageError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(said, dict):
         raise UsageError(f"{path} holds no thresholds; write one line KEY: VALUE for each")
-    return changed([], {**DEFAULTS, **{_known(str(key)): _number(str(key), value) for key, value in said.items()}})
+    return changed(
+        [], {**DEFAULTS, **{_known_key(str(key)): _threshold_value(str(key), value) for key, value in said.items()}}
+    )
 
 
-def _known(key: str) -> str:
+def _known_key(key: str) -> str:
     """Returns the key unchanged; raises UsageError if no threshold has this name."""
     if key not in DEFAULTS:
         raise UsageError(f"there is no threshold {key!r}; there are {', '.join(DEFAULTS)}")
     return key
 
 
-def _number(key: str, value: object) -> float:
+def _threshold_value(key: str, value: object) -> float:
     """Returns a threshold's value as a number; raises UsageError if it is negative, infinite or no number."""
     try:
         found = float(str(value))

@@ -46,14 +46,14 @@ def useful_aggregators(job: Job, ids: np.ndarray) -> np.ndarray:
             row = int(id_rows(np.array([key], layout["id"].dtype), layout["id"])[0])
             at = int(id_rows(np.array([key], posix["id"].dtype), posix["id"])[0])
             if row < len(layout):
-                size = _size(posix, at) if at < len(posix) else 0.0
+                size = _touched_bytes(posix, at) if at < len(posix) else 0.0
                 stripes, unit = int(layout["stripes"][row]), int(layout["stripe_size"][row])
                 most = reached_stripes(stripes, unit, size) if size else stripes
         found.append(min(most, max(job.nprocs, 1)))
     return np.array(found, dtype=np.int64)
 
 
-def _size(posix: Records, row: int) -> float:
+def _touched_bytes(posix: Records, row: int) -> float:
     """Returns the bytes of a file up to the highest one that POSIX touched."""
     read, written = posix["MAX_BYTE_READ"][row], posix["MAX_BYTE_WRITTEN"][row]
     return float(max(read, written)) + 1

@@ -51,7 +51,7 @@ def sources_of_comparison(comparison: Comparison, program: str) -> Evidence:
             "bytes_written": 0 if reads else row.get("bytes"),
             "write_seconds": None if reads else row.get("io_seconds"),
         }
-        for row in _recorded(comparison.runs)
+        for row in _recorded_runs(comparison.runs)
     ]
     speeds = {
         str(point["label"]): measured(comparison.runs[comparison.runs["point"] == index], comparison.measure.column)
@@ -91,7 +91,7 @@ def of_latencies(
     labels = [describe(dict(point)) for point in runs[list(settings)].to_dict("records")]
     found = [
         row | {"group": label, "program": program, "bytes_read": 0}
-        for row, label in zip(_recorded(runs), labels, strict=True)
+        for row, label in zip(_recorded_runs(runs), labels, strict=True)
     ]
     groups: dict[str, list[float]] = {}
     for label, usable in zip(labels, runs["usable"], strict=True):
@@ -106,7 +106,7 @@ def of_latencies(
     )
 
 
-def _recorded(runs: pd.DataFrame) -> list[dict[str, Any]]:
+def _recorded_runs(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """Returns the runs of a sweep under the column names of `Evidence.runs`; missing values are None."""
     named = {f"machine.{name}": name for name in ("host", "cpu", "cpus", "memory", "kernel", "cached")}
     named |= {"observed.syncs": "syncs", "storage.cached_before_read": "cached_before_read"}
@@ -162,10 +162,10 @@ def _of_trial(trial: Trial) -> dict[str, Any]:
         "cached_before_read": storage.get("cached_before_read"),
         **{f"pages_{name}": (storage.get("page_cache") or {}).get(name) for name in ("written", "read")},
     }
-    return row | (_of_log(trial) if trial.job is not None else {})
+    return row | (_log_evidence(trial) if trial.job is not None else {})
 
 
-def _of_log(trial: Trial) -> dict[str, Any]:
+def _log_evidence(trial: Trial) -> dict[str, Any]:
     """Returns a log's evidence: the time of its start, the bytes moved at POSIX, the duration of writes, and whether it
     called fsync.
     """

@@ -28,7 +28,13 @@ def point_row(names: Sequence[str], key: Point, runs: pd.DataFrame, most: int, m
     tried = len(runs) + repeated
     losses = {"planned": len(runs), "count": count, "lost": tried - count}
     name = f"{label} ({_lost_text(**losses)})" if tried > count else label
-    return {**row, "label": label, "name": name, **losses, "left_out": _left_out(runs, most, measure.name, **losses)}
+    return {
+        **row,
+        "label": label,
+        "name": name,
+        **losses,
+        "left_out": _why_left_out(runs, most, measure.name, **losses),
+    }
 
 
 def _lost_text(planned: int, count: int, lost: int) -> str:
@@ -38,7 +44,7 @@ def _lost_text(planned: int, count: int, lost: int) -> str:
     return f"{lost} lost {'run' if lost == 1 else 'runs'} repeated"
 
 
-def _left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, count: int, lost: int) -> str:
+def _why_left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: int, count: int, lost: int) -> str:
     """Returns the reason why a point cannot be the best or tied with it; empty if it can.
 
     A run is discarded if it fails, or if the emulated storage was slower than the storage it emulates. The remaining

@@ -117,7 +117,7 @@ def compare(
     best = equals[0] if equals else None
     factors = tuple(name for i, name in enumerate(names) if len({key[i] for key in order}) > 1)
     base = tuple(base_level(name, [key[i] for key in groups.at or order]) for i, name in enumerate(names))
-    points = points.join(_standing(order, groups, base, {*tied, *equals}))
+    points = points.join(_ratio_columns(order, groups, base, {*tied, *equals}))
     points[_NUMBERS] = points[_NUMBERS].astype(float)
     baseline = order.index(base) if base in groups.at else None
     picked = (order[best], base) if best is not None and baseline not in (None, best) else None
@@ -205,7 +205,7 @@ def _equals(points: pd.DataFrame, names: Sequence[str], tied: Sequence[int], fas
     return sorted({fastest, *near}, key=lambda i: [*(points.loc[i, name] for name in costly), i != fastest])
 
 
-def _standing(order: Sequence[Point], groups: PointGroups, base: Point, tied: Collection[int]) -> pd.DataFrame:
+def _ratio_columns(order: Sequence[Point], groups: PointGroups, base: Point, tied: Collection[int]) -> pd.DataFrame:
     """Returns the columns `tied` (with the best) and `ratio`, `ratio_low`, `ratio_high` (to `base`) of each point."""
     ratios = groups.design.against(groups.at[base]) if groups.design is not None and base in groups.at else []
     rows = []

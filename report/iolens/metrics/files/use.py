@@ -78,11 +78,11 @@ def by_file(job: Job, name: str) -> Records | None:
 
     ranks = np.where(records["rank"][files.order] < 0, max(job.nprocs, 1), 1)
     used = np.minimum(np.add.reduceat(ranks, files.first), max(job.nprocs, 1)).astype(float)
-    return Records({"id": files.id, "ranks": used}, [(_places(prefix, tuple(columns)), LazyRows(summed))])
+    return Records({"id": files.id, "ranks": used}, [(_column_places(prefix, tuple(columns)), LazyRows(summed))])
 
 
 @cache
-def _places(prefix: str, columns: tuple[str, ...]) -> Mapping[str, int]:
+def _column_places(prefix: str, columns: tuple[str, ...]) -> Mapping[str, int]:
     """Returns the place of each column, by its name without the prefix."""
     return numbered(name.removeprefix(prefix) for name in columns)
 

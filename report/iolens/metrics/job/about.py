@@ -45,16 +45,18 @@ def modules(job: Job) -> Records | None:
     """Returns one row per module: module, version (of its records), records (NaN if they were not read), bytes
     (compressed), remark. None for a log without modules.
     """
-    rows = [(one.name, one.version, _counted(job, one.name), one.bytes, _remark(one)) for one in job.modules]
+    rows = [
+        (one.name, one.version, _records_read(job, one.name), one.bytes, _module_remark(one)) for one in job.modules
+    ]
     return Records.of(["module", "version", "records", "bytes", "remark"], rows) if rows else None
 
 
-def _counted(job: Job, module: str) -> float:
+def _records_read(job: Job, module: str) -> float:
     """Returns how many records of a module were read; NaN if they were not."""
     return len(job.records[module]) if module in job.records else float("nan")
 
 
-def _remark(module: ModuleInfo) -> str:
+def _module_remark(module: ModuleInfo) -> str:
     """Returns the remark on a module, such as why its records were not read."""
     said = "incomplete: the profiler ran out of memory" if module.partial else ""
     return "; ".join(part for part in (said, module.unread and f"not read: {module.unread}", module.note) if part)

@@ -172,11 +172,11 @@ def write_turns(job: Job) -> Turns | None:
     reached = np.maximum.accumulate(end)
     covered = float((end - begin).sum() - np.maximum(0, np.minimum(reached[:-1], end[1:]) - begin[1:]).sum())
     total, longest = float((end - begin).sum()), float((end - begin).max())
-    groups = len(begin) if total <= 1.2 * covered else _groups(begin, end, _TOGETHER * longest)
+    groups = len(begin) if total <= 1.2 * covered else _turn_count(begin, end, _TOGETHER * longest)
     return Turns(len(begin), groups, covered, longest) if groups > 1 and covered > longest else None
 
 
-def _groups(begin: np.ndarray, end: np.ndarray, together: float) -> int:
+def _turn_count(begin: np.ndarray, end: np.ndarray, together: float) -> int:
     """Returns the number of groups of ranks that write one after the other; 0 if ranks do not write in such groups.
 
     `begin` and `end` are in the order of `begin`. The first group begins within `together` seconds; every other rank

@@ -69,12 +69,12 @@ class Derived:
     value: Callable[[Counts], float]
 
 
-def _ratio(name: str, unit: str, above: str, below: str, factor: float = 1.0) -> Derived:
+def _ratio_metric(name: str, unit: str, above: str, below: str, factor: float = 1.0) -> Derived:
     """Returns the metric that divides one counter by another."""
     return Derived(name, unit, (above, below), lambda c: factor * c[above] / c[below])
 
 
-def _lines(name: str, *counted: str) -> tuple[Derived, Derived]:
+def _cache_line_metrics(name: str, *counted: str) -> tuple[Derived, Derived]:
     """Returns two metrics of a counter of cache lines: bytes, and bytes per second."""
 
     def moved(c: Counts) -> float:
@@ -95,54 +95,54 @@ _DERIVED: tuple[Derived, ...] = (
         lambda c: 100 * c["PAPI_FP_OPS"] / c["PAPI_TOT_CYC"] / c.peak if c.peak else NOT_KNOWN,
     ),
     Derived("HW FP Ops / WCT", "M/s", ("PAPI_FP_OPS",), lambda c: c["PAPI_FP_OPS"] / c.wall / 1e6),
-    _ratio("Computational intensity", "ops/cycle", "PAPI_FP_OPS", "PAPI_TOT_CYC"),
-    _ratio("Computational intensity", "ops/ref", "PAPI_FP_OPS", "PAPI_L1_DCA"),
-    _ratio("Computational intensity", "ops/byte", "PAPI_FP_OPS", "PAPI_L3_TCM", 1 / _LINE),
+    _ratio_metric("Computational intensity", "ops/cycle", "PAPI_FP_OPS", "PAPI_TOT_CYC"),
+    _ratio_metric("Computational intensity", "ops/ref", "PAPI_FP_OPS", "PAPI_L1_DCA"),
+    _ratio_metric("Computational intensity", "ops/byte", "PAPI_FP_OPS", "PAPI_L3_TCM", 1 / _LINE),
     Derived("MFLOPS (aggregate)", "M/s", ("PAPI_FP_OPS",), lambda c: c.ranks * c["PAPI_FP_OPS"] / c.user / 1e6),
-    _ratio("TLB utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_TLB_DM"),
-    _ratio("TLB utilization", "avg uses", "PAPI_L1_DCA", "PAPI_TLB_DM", _WORD / _PAGE),
+    _ratio_metric("TLB utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_TLB_DM"),
+    _ratio_metric("TLB utilization", "avg uses", "PAPI_L1_DCA", "PAPI_TLB_DM", _WORD / _PAGE),
     Derived(
         "D1 cache hit ratio",
         "%",
         ("PAPI_L1_DCA", "PAPI_L1_DCM"),
         lambda c: 100 * (1 - c["PAPI_L1_DCM"] / c["PAPI_L1_DCA"]),
     ),
-    _ratio("D1 cache miss ratio", "%", "PAPI_L1_DCM", "PAPI_L1_DCA", 100),
-    _ratio("D1 cache utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_L1_DCM"),
-    _ratio("D1 cache utilization", "avg uses", "PAPI_L1_DCA", "PAPI_L1_DCM", _WORD / _LINE),
+    _ratio_metric("D1 cache miss ratio", "%", "PAPI_L1_DCM", "PAPI_L1_DCA", 100),
+    _ratio_metric("D1 cache utilization", "refs/miss", "PAPI_L1_DCA", "PAPI_L1_DCM"),
+    _ratio_metric("D1 cache utilization", "avg uses", "PAPI_L1_DCA", "PAPI_L1_DCM", _WORD / _LINE),
     Derived(
         "D2 cache hit ratio",
         "%",
         ("PAPI_L2_DCA", "PAPI_L2_DCM"),
         lambda c: 100 * (1 - c["PAPI_L2_DCM"] / c["PAPI_L2_DCA"]),
     ),
-    _ratio("D2 cache miss ratio", "%", "PAPI_L2_DCM", "PAPI_L2_DCA", 100),
+    _ratio_metric("D2 cache miss ratio", "%", "PAPI_L2_DCM", "PAPI_L2_DCA", 100),
     Derived(
         "D2 to D1 bandwidth",
         "MiB/s",
         ("PAPI_L2_DCA", "PAPI_L2_DCM"),
         lambda c: (c["PAPI_L2_DCA"] - c["PAPI_L2_DCM"]) * _LINE / c.wall / 2**20,
     ),
-    _ratio("L3 cache miss ratio", "%", "PAPI_L3_TCM", "PAPI_L3_TCA", 100),
-    _ratio("L3 cache misses of loads", "%", "LLC_LOAD_MISSES", "LLC_LOADS", 100),
-    *_lines("L3 traffic", "PAPI_L3_TCA"),
-    *_lines("Memory traffic", "PAPI_L3_TCM"),
-    *_lines("Memory traffic of loads and stores", "LLC_LOAD_MISSES", "LLC_STORE_MISSES"),
-    _ratio("Loads from other nodes' memory", "%", "NODE_LOAD_MISSES", "NODE_LOADS", 100),
-    _ratio("Instructions per cycle", "", "PAPI_TOT_INS", "PAPI_TOT_CYC"),
-    _ratio("Cycles per instruction", "", "PAPI_TOT_CYC", "PAPI_TOT_INS"),
+    _ratio_metric("L3 cache miss ratio", "%", "PAPI_L3_TCM", "PAPI_L3_TCA", 100),
+    _ratio_metric("L3 cache misses of loads", "%", "LLC_LOAD_MISSES", "LLC_LOADS", 100),
+    *_cache_line_metrics("L3 traffic", "PAPI_L3_TCA"),
+    *_cache_line_metrics("Memory traffic", "PAPI_L3_TCM"),
+    *_cache_line_metrics("Memory traffic of loads and stores", "LLC_LOAD_MISSES", "LLC_STORE_MISSES"),
+    _ratio_metric("Loads from other nodes' memory", "%", "NODE_LOAD_MISSES", "NODE_LOADS", 100),
+    _ratio_metric("Instructions per cycle", "", "PAPI_TOT_INS", "PAPI_TOT_CYC"),
+    _ratio_metric("Cycles per instruction", "", "PAPI_TOT_CYC", "PAPI_TOT_INS"),
     Derived("MIPS (aggregate)", "M/s", ("PAPI_TOT_INS",), lambda c: c.ranks * c["PAPI_TOT_INS"] / c.wall / 1e6),
-    _ratio("D1 cache references", "per instruction", "PAPI_L1_DCA", "PAPI_TOT_INS"),
-    _ratio("D1 cache misses", "per instruction", "PAPI_L1_DCM", "PAPI_TOT_INS"),
-    _ratio("I1 cache miss ratio", "%", "PAPI_L1_ICM", "PAPI_L1_ICA", 100),
+    _ratio_metric("D1 cache references", "per instruction", "PAPI_L1_DCA", "PAPI_TOT_INS"),
+    _ratio_metric("D1 cache misses", "per instruction", "PAPI_L1_DCM", "PAPI_TOT_INS"),
+    _ratio_metric("I1 cache miss ratio", "%", "PAPI_L1_ICM", "PAPI_L1_ICA", 100),
     Derived("CPU clock", "GHz", ("PAPI_TOT_CYC",), lambda c: c["PAPI_TOT_CYC"] / c.user / 1e9),
-    _ratio("CPU boost", "X", "PAPI_TOT_CYC", "PAPI_REF_CYC"),
-    _ratio("Cycles stalled", "%", "PAPI_RES_STL", "PAPI_TOT_CYC", 100),
-    _ratio("Cycles without an instruction issued", "%", "PAPI_STL_ICY", "PAPI_TOT_CYC", 100),
-    _ratio("Branches mispredicted", "%", "PAPI_BR_MSP", "PAPI_BR_INS", 100),
-    _ratio("Branches mispredicted", "per instruction", "PAPI_BR_MSP", "PAPI_TOT_INS"),
-    _ratio("Instructions per branch", "", "PAPI_TOT_INS", "PAPI_BR_INS"),
-    _ratio("Prefetches that missed", "%", "L1_DCACHE_PREFETCH_MISSES", "L1_DCACHE_PREFETCHES", 100),
+    _ratio_metric("CPU boost", "X", "PAPI_TOT_CYC", "PAPI_REF_CYC"),
+    _ratio_metric("Cycles stalled", "%", "PAPI_RES_STL", "PAPI_TOT_CYC", 100),
+    _ratio_metric("Cycles without an instruction issued", "%", "PAPI_STL_ICY", "PAPI_TOT_CYC", 100),
+    _ratio_metric("Branches mispredicted", "%", "PAPI_BR_MSP", "PAPI_BR_INS", 100),
+    _ratio_metric("Branches mispredicted", "per instruction", "PAPI_BR_MSP", "PAPI_TOT_INS"),
+    _ratio_metric("Instructions per branch", "", "PAPI_TOT_INS", "PAPI_BR_INS"),
+    _ratio_metric("Prefetches that missed", "%", "L1_DCACHE_PREFETCH_MISSES", "L1_DCACHE_PREFETCHES", 100),
 )
 """Derived values after CrayPAT (hwpc(5), and the block of `rhsf` that the tests reproduce); traffic, branches and
 cycles per instruction after LIKWID's groups MEM, L3, BRANCH, CACHE and CPI.
@@ -269,7 +269,7 @@ def _of_region(asked: Asked, region: str, rows: Records) -> list[Row]:
         there = part.where(_was_counted(part))
         if len(there):
             counted[event] = _across(asked, region, event, there)
-            found.append(_row_of(asked, region, event, there, counted[event]))
+            found.append(_event_row(asked, region, event, there, counted[event]))
         elif region == WHOLE:
             why = str(part["unavailable"][0]) or "it never ran"
             found.append((region, event, NOT_KNOWN, "", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, why))
@@ -308,7 +308,7 @@ def _across(asked: Asked, region: str, event: str, there: Records) -> Across:
     return Across(who, np.append(values, [0.0] * min(zeros, 1)), len(who) + zeros)
 
 
-def _row_of(asked: Asked, region: str, event: str, there: Records, each: Across) -> Row:
+def _event_row(asked: Asked, region: str, event: str, there: Records, each: Across) -> Row:
     """Returns the row of one event that was counted."""
     _, unit = SCALES.get(event, (1.0, ""))
     ran = 100 * float(there["time_running"].sum() / there["time_enabled"].sum())

@@ -30,16 +30,16 @@ def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     read are not known, because the log merges the file's ranks. Rows with less than the threshold of the bytes and of
     the time are left out; without a threshold, each file has a row.
     """
-    return _file_rows(job, "read", ask)
+    return _rows_of_kind(job, "read", ask)
 
 
 @once_per_job
 def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
     """Returns the files that were written: the columns of `file_input`, with means over the ranks that wrote."""
-    return _file_rows(job, "write", ask)
+    return _rows_of_kind(job, "write", ask)
 
 
-def _file_rows(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
+def _rows_of_kind(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
     """Returns the rows of one kind of call; None without rows."""
     moved = rank_io(job)
     if moved is None:

@@ -71,7 +71,7 @@ def _layer_rows(name: str, job: Job) -> Iterator[Records]:
         yield from (_apart_rows(apart, kind) for kind in _KINDS)
     for kind, (time, moved) in _KINDS.items():
         counters = _META[name] if kind == "meta" else LAYERS[name].operations[kind]
-        yield _rows_of(
+        yield _function_rows(
             rank=known["rank"],
             group=name,
             function=kind,
@@ -87,7 +87,7 @@ def _apart_rows(apart: Records, kind: str) -> Records:
     separately.
     """
     calls, moved = {"read": ("reads", "bytes_read"), "write": ("writes", "bytes_written"), "meta": ("opens", "")}[kind]
-    return _rows_of(
+    return _function_rows(
         rank=apart["rank"],
         group="POSIX",
         function=kind,
@@ -105,7 +105,7 @@ def _folder_rows(job: Job) -> list[Records]:
         return []
     calls = sum(extra[name] for name in _EXTRA_META if name in extra)
     return [
-        _rows_of(
+        _function_rows(
             rank=extra["rank"], group="POSIX", function="meta", id=extra["file"], calls=calls, time=extra["seconds"]
         )
     ]
@@ -128,11 +128,11 @@ def _exchange_rows(job: Job) -> list[Records]:
     calls = sum(own[f"MPIIO_{name}"] for names in LAYERS["MPI-IO"].operations.values() for name in names)
     time = np.maximum(io_time(own, "MPIIO") - within, 0)
     columns = {"group": "MPI-IO", "function": "exchange"}
-    found = [_rows_of(**columns, rank=own["rank"], id=own["id"], calls=calls, time=time)]
+    found = [_function_rows(**columns, rank=own["rank"], id=own["id"], calls=calls, time=time)]
     if table is not None:
         part = table.where(among(table["file"], shared["id"]))
         time = np.maximum(part["seconds"] - part["access"], 0)
-        found.append(_rows_of(**columns, rank=part["rank"], id=part["file"], calls=part["calls"], time=time))
+        found.append(_function_rows(**columns, rank=part["rank"], id=part["file"], calls=part["calls"], time=time))
     return found + _shared_rows(shared, posix, table)
 
 
@@ -156,8 +156,8 @@ def _shared_rows(shared: Records, posix: Records | None, collectives: Records | 
     )
     columns: dict[str, Any] = {"rank": np.full(len(shared), -1), "group": "MPI-IO", "id": ids}
     return [
-        _rows_of(**columns, function="meta", calls=opens, time=meta),
-        _rows_of(
+        _function_rows(**columns, function="meta", calls=opens, time=meta),
+        _function_rows(
             **columns,
             function="exchange",
             calls=np.maximum(transfers - calls, 0),
@@ -181,7 +181,7 @@ def _added(ids: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarra
     return np.array([sums.get(key, 0) for key in wanted.tolist()], float)
 
 
-def _rows_of(
+def _function_rows(
     rank: np.ndarray, group: str, function: str, id: np.ndarray, calls: Any, time: Any, bytes: Any = 0
 ) -> Records:
     """Returns rows of one group and function; `calls`, `time` and `bytes` may be one number for all rows."""

@@ -49,7 +49,7 @@ def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
 def region_paths(job: Job, numbers: Iterable[int]) -> list[str]:
     """Returns the path of each region, `outer/inner`."""
     known = _paths(job)
-    return [known.get(int(number)) or _unnamed(int(number)) for number in numbers]
+    return [known.get(int(number)) or _unnamed_region(int(number)) for number in numbers]
 
 
 def with_regions(job: Job, rows: Records) -> Records:
@@ -57,7 +57,7 @@ def with_regions(job: Job, rows: Records) -> Records:
     return rows.beside({"region": np.array(region_paths(job, rows["region"].tolist()), object)})
 
 
-def _unnamed(number: int) -> str:
+def _unnamed_region(number: int) -> str:
     """Returns the label of a region without a row in `region_names`."""
     return {_OUTSIDE: "(outside)", SEVERAL: "(several)"}.get(number, f"region {number}")
 

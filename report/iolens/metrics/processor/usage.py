@@ -58,22 +58,22 @@ def core_use(job: Job) -> CoreUse | None:
     used = used.where(used["rank"] < ranks)
     rank = used["rank"].astype(np.int64)
     if "first_on_core" not in used:
-        whole = _placed(rank, used["user_time"] + used["system_time"], ranks)
+        whole = _values_by_rank(rank, used["user_time"] + used["system_time"], ranks)
         nothing, unknown = np.zeros(ranks), np.full(ranks, np.nan)
         return CoreUse(
             whole, unknown, nothing, unknown, nothing, unknown, np.zeros(ranks, np.int64), np.zeros(ranks, bool)
         )
-    first = _placed(rank, used["first_on_core"] - used["init_on_core"], ranks)
-    waited = _placed(rank, used["first_runnable"] - used["init_runnable"], ranks)
-    user = _placed(rank, used["user_time"] - used["earlier_user"] - used["init_on_core"], ranks)
-    system = _placed(rank, used["system_time"] - used["earlier_system"], ranks)
-    thread, others = np.zeros(ranks, np.int64), _started(job, ranks)
+    first = _values_by_rank(rank, used["first_on_core"] - used["init_on_core"], ranks)
+    waited = _values_by_rank(rank, used["first_runnable"] - used["init_runnable"], ranks)
+    user = _values_by_rank(rank, used["user_time"] - used["earlier_user"] - used["init_on_core"], ranks)
+    system = _values_by_rank(rank, used["system_time"] - used["earlier_system"], ranks)
+    thread, others = np.zeros(ranks, np.int64), _started_threads(job, ranks)
     alone = np.ones(ranks, bool)
     for who, number, on_core, runnable in others.rows("rank", "thread", "on_core", "runnable"):
         alone[who] = False
         if on_core + _zero_if_unknown(runnable) > BUSIER * (first[who] + _zero_if_unknown(waited[who])):
             first[who], waited[who], thread[who] = on_core, runnable, number
-    init, recorded = (_placed(rank, used[name], ranks) for name in ("init_seconds", "seconds"))
+    init, recorded = (_values_by_rank(rank, used[name], ranks) for name in ("init_seconds", "seconds"))
     return CoreUse(first, waited, init, recorded, np.maximum(user, 0.0), system, thread, alone)
 
 
@@ -82,14 +82,14 @@ def _zero_if_unknown(seconds: float) -> float:
     return seconds if not is_nan(seconds) else 0.0
 
 
-def _placed(rank: np.ndarray, values: np.ndarray, ranks: int) -> np.ndarray:
+def _values_by_rank(rank: np.ndarray, values: np.ndarray, ranks: int) -> np.ndarray:
     """Returns the values by rank; NaN for ranks that have none."""
     found = np.full(ranks, np.nan)
     found[rank] = values
     return found
 
 
-def _started(job: Job, ranks: int) -> Records:
+def _started_threads(job: Job, ranks: int) -> Records:
     """Returns the rows of single threads other than the first of each rank."""
     columns = ("rank", "thread", "seconds", "on_core", "runnable")
     rows = table_records(job, "threads")
@@ -105,7 +105,7 @@ def thread_usage(job: Job) -> Records | None:
     None for programs with one thread a rank, and for logs that do not know threads.
     """
     used = rank_usage(job)
-    others = _started(job, max(job.nprocs, 1))
+    others = _started_threads(job, max(job.nprocs, 1))
     if used is None or "first_on_core" not in used or not len(others):
         return None
     having = used.where(np.isin(used["rank"], others["rank"]))

@@ -189,10 +189,10 @@ def family(groups: Sequence[Sequence[float]]) -> Family:
     """Returns groups of positive values as a family."""
     if any(not group or min(group) <= 0 for group in groups):
         raise ValueError("a group of measurements needs at least one positive value")
-    return Family(groups, [_summary([math.log(value) for value in group]) for group in groups])
+    return Family(groups, [_log_moments([math.log(value) for value in group]) for group in groups])
 
 
-def _summary(logs: Sequence[float]) -> Summary:
+def _log_moments(logs: Sequence[float]) -> Summary:
     """Returns number, mean and variance of some logarithms."""
     mean = fmean(logs)
     if len(logs) == 1:

@@ -143,17 +143,17 @@ def design(
     points = np.repeat(np.arange(len(groups)), counts)
     logs = np.log(np.concatenate([np.asarray(group, float) for group in groups]))
     numbers = np.unique(np.concatenate(blocks), return_inverse=True)[1] if blocks else np.zeros(len(logs), int)
-    table = _columns(points, numbers)
+    table = _indicator_columns(points, numbers)
     if np.linalg.matrix_rank(table) < table.shape[1] or len(groups) == 1:
         numbers = np.zeros(len(logs), int)
-        table = _columns(points, numbers)
+        table = _indicator_columns(points, numbers)
     elif order is not None and numbers.any() and len(logs) - table.shape[1] >= _TREND_FROM:
         trend = np.hstack([table, np.concatenate([np.asarray(each, float) for each in order])[:, None]])
         table = trend if np.linalg.matrix_rank(trend) == trend.shape[1] else table
-    return _fitted(logs, points, table, counts)
+    return _fit_with_draws(logs, points, table, counts)
 
 
-def _columns(points: Places, blocks: Places) -> Array:
+def _indicator_columns(points: Places, blocks: Places) -> Array:
     """Returns a column of zeros and ones for each point, and for each block but the first."""
     import numpy as np
 
@@ -162,7 +162,7 @@ def _columns(points: Places, blocks: Places) -> Array:
     return np.hstack([point, block]).astype(float)
 
 
-def _fitted(logs: Array, points: Places, table: Array, counts: Sequence[int]) -> Design:
+def _fit_with_draws(logs: Array, points: Places, table: Array, counts: Sequence[int]) -> Design:
     """Returns the fit of points and blocks, with draws of its errors."""
     import numpy as np
 

@@ -30,7 +30,7 @@ def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
     middles = [_middle([s for s, r in zip(seconds, repetitions, strict=True) if r == number]) for number in numbers]
     if middles != sorted(middles):
         return None
-    apart = _apart(seconds, repetitions, dict(zip(numbers, middles, strict=True)))
+    apart = _out_of_order(seconds, repetitions, dict(zip(numbers, middles, strict=True)))
     if sum(apart) > _MOST_APART * len(apart):
         return None
     found = _blocks(seconds, repetitions, apart)
@@ -54,7 +54,7 @@ def _middle(seconds: Sequence[float]) -> float:
     return sorted(seconds)[(len(seconds) - 1) // 2]
 
 
-def _apart(seconds: Sequence[float], repetitions: Sequence[int], middles: dict[int, float]) -> list[bool]:
+def _out_of_order(seconds: Sequence[float], repetitions: Sequence[int], middles: dict[int, float]) -> list[bool]:
     """Returns whether each run began after the middle of a later repetition, or before that of an earlier one."""
     return [
         any((other > own and begun > middle) or (other < own and begun < middle) for other, middle in middles.items())

@@ -36,10 +36,10 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
     subjects, by Bonferroni), and `standing B`.
     """
     measured, blocks = [numbers(subject) for subject in subjects.all], blocks_of(subjects)
-    keys = _merged([list(each) for each in measured])
+    keys = _merged_keys([list(each) for each in measured])
     rows = [
         dict(zip(("group", "name", "unit", "better"), key, strict=True))
-        | _row_of([_measurements(each, key) for each in measured], subjects.letters, blocks)
+        | _aligned_row([_measurements(each, key) for each in measured], subjects.letters, blocks)
         for key in keys
     ]
     return pd.DataFrame(_largest_first(rows, subjects.letters))
@@ -90,14 +90,14 @@ def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
     return found
 
 
-def _merged(orders: Sequence[Sequence[Key]]) -> list[Key]:
+def _merged_keys(orders: Sequence[Sequence[Key]]) -> list[Key]:
     """Returns each key once, groups together; keys that only a later subject has stand at the end of their group."""
     keys = list(dict.fromkeys(key for order in orders for key in order))
     groups = list(dict.fromkeys(key[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key[0]))
 
 
-def _row_of(
+def _aligned_row(
     groups: Sequence[Sequence[float]], letters: Sequence[str], blocks: Sequence[Sequence[int]] | None
 ) -> dict[str, Any]:
     """Returns one row of `aligned`: a number's typical value in each subject, and its change and ratio against the
@@ -109,13 +109,13 @@ def _row_of(
         row |= {f"value {letter}": value, f"low {letter}": low, f"high {letter}": high, f"count {letter}": len(group)}
     for place, (letter, group) in enumerate(list(zip(letters, groups, strict=True))[1:], 1):
         paired = None if blocks is None else _quotients(groups[0], group, blocks[0], blocks[place])
-        found = _against(groups[0], group, len(groups) - 1, paired)
+        found = _ratio_to_base(groups[0], group, len(groups) - 1, paired)
         row |= {
             f"change {letter}": row[f"value {letter}"] - row[f"value {letters[0]}"],
             f"ratio {letter}": found.value,
             f"ratio_low {letter}": math.nan if found.low is None else found.low,
             f"ratio_high {letter}": math.nan if found.high is None else found.high,
-            f"standing {letter}": _standing(groups[0], group, found),
+            f"standing {letter}": _against_base(groups[0], group, found),
         }
     return row
 
@@ -149,7 +149,9 @@ def _quotients(
     return found if len(found) > 1 else None
 
 
-def _against(base: Sequence[float], group: Sequence[float], comparisons: int, paired: Sequence[float] | None) -> Ratio:
+def _ratio_to_base(
+    base: Sequence[float], group: Sequence[float], comparisons: int, paired: Sequence[float] | None
+) -> Ratio:
     """Returns the ratio of a group to the base, from their `paired` quotients if there are any; NaN if either has a
     zero or no values.
     """
@@ -163,7 +165,7 @@ def _against(base: Sequence[float], group: Sequence[float], comparisons: int, pa
     return family([base, group]).against(1, 0, CONFIDENCE, comparisons)
 
 
-def _standing(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
+def _against_base(base: Sequence[float], group: Sequence[float], ratio: Ratio) -> str:
     """Returns the standing of a subject's number against the base's, such as CHANGED or ABSENT."""
     if not base or not group:
         return ABSENT

@@ -27,7 +27,7 @@ def aligned_files(subjects: Subjects) -> pd.DataFrame:
     a subject has two of them.
     """
 
-    found = [_files_of(subject) for subject in subjects.all]
+    found = [_mean_files(subject) for subject in subjects.all]
     keys = keys_of([list(table.index) for table in found])
     rows = _side_by_side(
         [table.rename(index=dict(names)) if names else table for table, names in zip(found, keys, strict=True)],
@@ -79,7 +79,7 @@ def _side_by_side(tables: Sequence[pd.DataFrame], letters: Sequence[str]) -> pd.
     return rows
 
 
-def _files_of(subject: Subject) -> pd.DataFrame:
+def _mean_files(subject: Subject) -> pd.DataFrame:
     """Returns bytes and seconds of each path, averaged over the runs; paths of different runs are matched in the same
     way as those of subjects.
     """

@@ -55,7 +55,7 @@ def values_of(trial: Trial) -> list[Value]:
     return [*found, *(trial.output.values if trial.output else ())]
 
 
-def _of_run(job: Job) -> Iterator[Value]:
+def _run_values(job: Job) -> Iterator[Value]:
     """Yields the run time, the number of processes, the time in I/O of the slowest process, and the known gauges."""
     yield Value(RUN, "run time", "s", job.run_time, -1)
     yield Value(RUN, "processes", "processes", job.nprocs)
@@ -170,14 +170,14 @@ def _of_sizes(job: Job) -> Iterator[Value]:
             yield Value(f"{layer} accesses", f"writes of {bucket} bytes", "accesses", float(row["writes"]))
 
 
-def _of_files(job: Job) -> Iterator[Value]:
+def _file_use_values(job: Job) -> Iterator[Value]:
     """Yields numbers of files by how they were used."""
     for row in file_counts(job).frame().to_dict("records"):
         yield Value(_FILES, str(row["category"]), "files", float(row["files"]))
 
 
 _PARTS = (
-    _of_run,
+    _run_values,
     _of_parts,
     _of_functions,
     _of_mpi,
@@ -187,5 +187,5 @@ _PARTS = (
     _of_time,
     _of_operations,
     _of_sizes,
-    _of_files,
+    _file_use_values,
 )

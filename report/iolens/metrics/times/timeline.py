@@ -109,7 +109,7 @@ def heatmap_timeline(job: Job, layer: str) -> Timeline | None:
     if frame is None or not (frame["width"] > 0).all():
         return None
     rows = [frame.loc[(frame["module"] == layer) & (frame[name] > 0)] for name in ("written", "read")]
-    ranks, each = _rows_of(job, [int(part["rank"].max()) for part in rows if len(part)])
+    ranks, each = _row_counts(job, [int(part["rank"].max()) for part in rows if len(part)])
     if not sum(map(len, rows)):
         return None
     kind = np.repeat(np.arange(len(KINDS)), [len(part) for part in rows])
@@ -119,7 +119,7 @@ def heatmap_timeline(job: Job, layer: str) -> Timeline | None:
     width, count, none = float(frame["width"].iloc[0]), int(bins.max()) + 1, np.zeros(len(kind))
     end = count * width
     cells = Timeline(layer, ranks, each, width, count, end, (), kind, kind * 0, row, bins, moved, none, none)
-    return _bounded(_merged(cells, 1))
+    return _bounded_cells(_merged_bins(cells, 1))
 
 
 @once_per_job
@@ -131,10 +131,10 @@ def traced(job: Job, layer: str) -> list[Timeline]:
     cells = _traced_cells(job, layer)
     if cells is None:
         return []
-    by_rank = _bounded(cells)
+    by_rank = _bounded_cells(cells)
     if len(by_rank.files) == len(cells.files):
         return [by_rank]
-    return [by_rank, _bounded(_merged(replace(cells, each=cells.ranks, row=cells.row * 0), 1))]
+    return [by_rank, _bounded_cells(_merged_bins(replace(cells, each=cells.ranks, row=cells.row * 0), 1))]
 
 
 def _traced_cells(job: Job, layer: str) -> Timeline | None:
@@ -142,7 +142,7 @@ def _traced_cells(job: Job, layer: str) -> Timeline | None:
     frame = job.frames.get(next((name for name, one in TRACES.items() if one == layer), ""))
     if frame is None or frame.empty:
         return None
-    ranks, each = _rows_of(job, [int(frame["rank"].max())])
+    ranks, each = _row_counts(job, [int(frame["rank"].max())])
     file, ids, names = _told_apart(job, frame)
     used = _used_lines(frame, file, names, each, -(-ranks // each))
     for most in MOST_FILES[1:]:
@@ -156,7 +156,7 @@ def _traced_cells(job: Job, layer: str) -> Timeline | None:
     spread = Spread(number, bins, last / bins)
     lines = np.cumsum(used.ravel()) - 1
     columns = [frame[name].to_numpy() for name in ("length", "start", "end")]
-    for part in _pieces(len(frame)):
+    for part in _parts_of_calls(len(frame)):
         spread.add(lines[_line_places(frame, file, part, each, used.shape)], *(column[part] for column in columns))
     where, bin_, moved, calls, busy = spread.cells()
     kind, of, row = (index[where] for index in np.nonzero(used))
@@ -178,11 +178,11 @@ def _traced_cells(job: Job, layer: str) -> Timeline | None:
         file_count=ids,
         traced=len(frame),
         made=calls_made(job, layer, len(frame)),
-        single=_longest(frame, file),
+        single=_longest_calls(frame, file),
     )
 
 
-def _rows_of(job: Job, last: list[int]) -> tuple[int, int]:
+def _row_counts(job: Job, last: list[int]) -> tuple[int, int]:
     """Returns the number of ranks, including ranks that only a damaged log has, and the number of ranks that share a
     row.
     """
@@ -190,7 +190,7 @@ def _rows_of(job: Job, last: list[int]) -> tuple[int, int]:
     return ranks, -(-ranks // _MOST_ROWS)
 
 
-def _pieces(count: int) -> Iterator[slice]:
+def _parts_of_calls(count: int) -> Iterator[slice]:
     """Splits a number of calls into parts of a given size, one after the other."""
     return (slice(at, at + _CHUNK) for at in range(0, count, _CHUNK))
 
@@ -201,14 +201,14 @@ def _told_apart(job: Job, frame: pd.DataFrame) -> tuple[np.ndarray, int, tuple[s
     """
     ids, key = np.sort(frame["id"].unique()), frame["id"].to_numpy()
     moved = np.zeros(len(ids))
-    for part in _pieces(len(key)):
+    for part in _parts_of_calls(len(key)):
         length = frame["length"].to_numpy()[part]
         moved += np.bincount(np.searchsorted(ids, key[part]), weights=length, minlength=len(ids))
     most = MOST_FILES[0]
     kept = np.argsort(-moved, kind="stable")[: most if len(ids) > most else len(ids)]
     number = np.full(len(ids), len(kept), dtype=np.uint8)
     number[kept] = np.arange(len(kept))
-    file = np.concatenate([number[np.searchsorted(ids, key[part])] for part in _pieces(len(key))])
+    file = np.concatenate([number[np.searchsorted(ids, key[part])] for part in _parts_of_calls(len(key))])
     names = tuple(paths(job, ids[kept]))
     return file, len(ids), names if len(kept) == len(ids) else (*names, _others(len(ids), most))
 
@@ -225,16 +225,16 @@ def _used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], e
     row.
     """
     used = np.zeros((len(KINDS), len(names), rows), dtype=bool)
-    for part in _pieces(len(frame)):
+    for part in _parts_of_calls(len(frame)):
         used.ravel()[_line_places(frame, file, part, each, used.shape)] = True
     return used
 
 
-def _longest(frame: pd.DataFrame, file: np.ndarray) -> TimelineCalls:
+def _longest_calls(frame: pd.DataFrame, file: np.ndarray) -> TimelineCalls:
     """Returns the calls that took longest, in order of their start."""
     start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
     kept = np.zeros(0, dtype=np.int64)
-    for part in _pieces(len(start)):
+    for part in _parts_of_calls(len(start)):
         kept = np.concatenate([kept, np.arange(part.start, min(part.stop, len(start)))])
         if len(kept) > MOST_SINGLE:
             kept = kept[np.argpartition(end[kept] - start[kept], -MOST_SINGLE)[-MOST_SINGLE:]]
@@ -248,16 +248,16 @@ def _longest(frame: pd.DataFrame, file: np.ndarray) -> TimelineCalls:
     )
 
 
-def _bounded(cells: Timeline) -> Timeline:
+def _bounded_cells(cells: Timeline) -> Timeline:
     """Returns the timeline with no more than MOST_CELLS cells: first bins are merged, then fewer files are shown
     separately.
     """
     while len(cells.bin) > MOST_CELLS and cells.bins > 1:
         fewer = [most for most in MOST_FILES if most + 1 < len(cells.files)]
         if cells.bins >= 2 * FEWEST_BINS or not fewer:
-            cells = _merged(cells, 2)
+            cells = _merged_bins(cells, 2)
         else:
-            cells = _merged(_with_files(cells, fewer[0]), 1)
+            cells = _merged_bins(_with_files(cells, fewer[0]), 1)
     return cells
 
 
@@ -277,7 +277,7 @@ def _others(count: int, most: int) -> str:
     return f"{count - most:,} other files" if most else f"{count:,} files"
 
 
-def _merged(cells: Timeline, group: int) -> Timeline:
+def _merged_bins(cells: Timeline, group: int) -> Timeline:
     """Returns the timeline with each `group` of neighbouring bins added up, in order of kind, file, row and bin."""
     bins = -(-cells.bins // group)
     shape = (len(KINDS), max(1, len(cells.files)), -(-cells.ranks // cells.each), bins)

@@ -115,7 +115,7 @@ def activity(job: Job, module: str, rows: int = 64, columns: int = 200) -> tuple
     for column in ("written", "read"):
         grid = np.zeros((ranks, bins))
         np.add.at(grid, (heat["rank"], heat["bin"]), heat[column])
-        grids.append(_grouped(_grouped(grid[:, :used], rows, 0), columns, 1))
+        grids.append(_grouped_neighbours(_grouped_neighbours(grid[:, :used], rows, 0), columns, 1))
     group = -(-used // columns) if used > columns else 1
     return grids[0], grids[1], width * group
 
@@ -126,11 +126,11 @@ def _traced_activity(cells: Timeline, rows: int, columns: int) -> tuple[np.ndarr
     """
     grids = np.zeros((len(KINDS), -(-cells.ranks // cells.each), cells.bins))
     np.add.at(grids, (cells.kind, cells.row, cells.bin), cells.moved)
-    written, read = (_grouped(_grouped(grid, rows, 0), columns, 1) for grid in grids)
+    written, read = (_grouped_neighbours(_grouped_neighbours(grid, rows, 0), columns, 1) for grid in grids)
     return written, read, cells.width * -(-cells.bins // columns)
 
 
-def _grouped(grid: np.ndarray, most: int, axis: int) -> np.ndarray:
+def _grouped_neighbours(grid: np.ndarray, most: int, axis: int) -> np.ndarray:
     """Returns the grid with equal groups of neighbours added up along an axis, so that at most `most` remain."""
     size = grid.shape[axis]
     group = -(-size // most)

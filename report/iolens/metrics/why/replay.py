@@ -217,7 +217,7 @@ class _Walk:
         self.next, self.last = program.first[:-1].tolist(), program.first[1:].tolist()
         self.begun, self.time = [False] * program.ranks, [0.0] * program.ranks
         waiter = graph.waiter.tolist()
-        self.leads, self.parts = _grouped(graph.leads, waiter), _grouped(graph.parts)
+        self.leads, self.parts = _grouped_by_call(graph.leads, waiter), _grouped_by_call(graph.parts)
         freed, first = [waiter[at] for at in graph.frees.values.tolist()], graph.frees.first.tolist()
         self.frees = [freed[low:high] for low, high in pairwise(first)]
         self.missing = Counter([*freed, *(call for calls in self.leads.values() for call in calls)])
@@ -258,7 +258,7 @@ class _Walk:
                 self.ready.append(rank)
 
 
-def _grouped(pairs: Pairs, names: list[int] | None = None) -> defaultdict[int, list[int]]:
+def _grouped_by_call(pairs: Pairs, names: list[int] | None = None) -> defaultdict[int, list[int]]:
     """Returns the numbers of each call, or, with `names`, the value of `names` for each number."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for call, to in zip(pairs.call.tolist(), pairs.to.tolist(), strict=True):

@@ -51,15 +51,15 @@ def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Reco
     alone[windows.waiting] = False
     inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
     cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), 0.0)
-    gap = np.zeros(len(program)) if other_threads is None else _covered(program, graph, other_threads)
+    gap = np.zeros(len(program)) if other_threads is None else _gaps_with_calls(program, graph, other_threads)
     of_function = np.bincount(program.function, weights=cost, minlength=len(program.functions))
     order = np.argsort(-of_function, kind="stable")[: np.count_nonzero(of_function)]
     names = tuple(program.functions[at] for at in order.tolist())
     threads_do_io = other_threads is not None and bool(np.isin(other_threads["kind"], ("file", "files")).any())
-    return Unknown(cost, gap, names, _most(program, cost), _most(program, gap), threads_do_io)
+    return Unknown(cost, gap, names, _largest_of_ranks(program, cost), _largest_of_ranks(program, gap), threads_do_io)
 
 
-def _most(program: Program, seconds: np.ndarray) -> float:
+def _largest_of_ranks(program: Program, seconds: np.ndarray) -> float:
     """Returns the largest sum of any rank."""
     return float(np.bincount(program.rank, weights=seconds, minlength=program.ranks).max(initial=0.0))
 
@@ -75,7 +75,7 @@ def _may_wait(program: Program) -> np.ndarray:
     return chosen
 
 
-def _covered(program: Program, graph: Graph, others: Records) -> np.ndarray:
+def _gaps_with_calls(program: Program, graph: Graph, others: Records) -> np.ndarray:
     """Returns for each call the seconds of the gap before it in which other threads of the rank were in a call."""
     found = np.zeros(len(program))
     for rank in np.unique(others["rank"]).tolist():

@@ -83,7 +83,7 @@ def waits_of(program: Program, joins: Joins) -> Waits:
     receiver = _late_receivers(program, joins)
     parts = [sender, receiver, *_collective_waits(program, joins), _one_sided_waits(program, joins)]
     call, late, waited, severity, pattern = (np.concatenate(column) for column in zip(*parts, strict=True))
-    call, late, waited, severity, pattern = _longest(call, late, waited, severity, pattern)
+    call, late, waited, severity, pattern = _longest_waits(call, late, waited, severity, pattern)
     came = program.start[late.astype(np.int64)]
     order = np.lexsort((call, came))
     back = _backward(program, joins)
@@ -118,7 +118,7 @@ def _part(
     return (call[rows], late[rows], waited[rows], (waited if severity is None else severity)[rows], of_all[rows])
 
 
-def _longest(call: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+def _longest_waits(call: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
     """Returns the longest wait of each call; its columns are those of `Waits`: late, waited and so on."""
     order = np.lexsort((columns[1], call))
     last = np.append(call[order][1:] != call[order][:-1], True) if len(call) else np.zeros(0, bool)

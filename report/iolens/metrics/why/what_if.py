@@ -124,7 +124,7 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
             yield _Asked(
                 WhatIfQuestion("I/O on this file free", file=file), *work.on_files([file]), work.on_files([file, 0])
             )
-        yield from _by_target(work, beside.targets)
+        yield from _target_questions(work, beside.targets)
     for kind, question in _FREE.items():
         if (program.kind == kind).any():
             yield _Asked(WhatIfQuestion(question), graph.gap, np.where(program.kind == kind, 0.0, graph.cost))
@@ -137,7 +137,7 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
         yield _own_cores(program, graph, *(beside.without_core or (nothing, nothing)))
 
 
-def _by_target(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterator[_Asked]:
+def _target_questions(work: _FileWork, targets: Mapping[int, frozenset[int]]) -> Iterator[_Asked]:
     """Yields the questions about the storage targets with the most I/O. For the lower bound, the files that lie on this
     target alone are free; for the upper bound, all files that have a part on it.
     """

@@ -52,7 +52,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if not said:
             continue
         useful = int(useful_aggregators(job, np.array([ids[row.path]]))[0]) if row.path in ids else 0
-        share, bound = _most(row, seen.get(row.path), useful)
+        share, bound = _most_saved(row, seen.get(row.path), useful)
         if share:
             wrong.setdefault(row.path, []).append(said)
             bounds[bound] = max(share, bounds.get(bound, 0.0))
@@ -88,7 +88,7 @@ def _contradiction(row: Hint, reported: bool, writers: int | None) -> str:
     return ""
 
 
-def _most(row: Hint, writers: int | None, useful: int) -> tuple[float, str]:
+def _most_saved(row: Hint, writers: int | None, useful: int) -> tuple[float, str]:
     """Returns the share (0 to 1) of MPI-IO's time on a file that a hint can save at most, and the derivation.
 
     `useful` is the number of aggregators that can write the file side by side, 0 if unknown.

@@ -313,11 +313,11 @@ def stripe_writers(job: Job) -> Records | None:
         return None
     rows = rows.where((rows["ost"] >= 0) & (rows["bytes_written"] > 0))
     rows = rows.where(np.lexsort([rows["rank"], rows["stripe"], rows["component"], rows["file"]]))
-    file = _begins(rows["file"])
-    stripe = file | _begins(rows["component"]) | _begins(rows["stripe"])
+    file = _differs_from_last(rows["file"])
+    stripe = file | _differs_from_last(rows["component"]) | _differs_from_last(rows["stripe"])
     if not len(rows):
         return None
-    ranks = np.add.reduceat(stripe | _begins(rows["rank"]), np.flatnonzero(stripe), dtype="i8")
+    ranks = np.add.reduceat(stripe | _differs_from_last(rows["rank"]), np.flatnonzero(stripe), dtype="i8")
     first = np.flatnonzero(file[stripe])
     users = ranks_of_files(rows["file"], rows["rank"])
     found = {
@@ -331,7 +331,7 @@ def stripe_writers(job: Job) -> Records | None:
     return Records(found).where(found["ranks"] > 1)
 
 
-def _begins(values: np.ndarray) -> np.ndarray:
+def _differs_from_last(values: np.ndarray) -> np.ndarray:
     """Returns whether each value differs from the one before it; True for the first."""
     found = np.ones(len(values), bool)
     found[1:] = values[1:] != values[:-1]

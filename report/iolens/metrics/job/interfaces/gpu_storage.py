@@ -32,11 +32,11 @@ def gpu_storage(job: Job) -> Records:
     counts = "bytes_read reads posix_reads bytes_written writes posix_writes read_seconds write_seconds".split()
     told = table["gpu"] >= 0
     known = {name: np.where(told, table[name], np.nan) for name in counts}
-    lacks = ["" if gpu >= 0 else _reason(error) for gpu, error in table.rows("gpu", "error")]
+    lacks = ["" if gpu >= 0 else _silence_reason(error) for gpu, error in table.rows("gpu", "error")]
     gpus = np.where(told, table["gpu"], np.nan)
     return table.take("rank", "library").beside({"gpu": gpus} | known | {"lacks": np.array(lacks, dtype=object)})
 
 
-def _reason(error: int) -> str:
+def _silence_reason(error: int) -> str:
     """Returns the reason why the library reported nothing."""
     return _REASONS.get(error, f"no statistics of level 3 (error {error})")

@@ -122,14 +122,14 @@ def _round_robin(ranks: int, room: Sequence[int]) -> list[int]:
     return _dealt(ranks, room, lambda _: range(len(room)))
 
 
-def _folded(ranks: int, room: Sequence[int]) -> list[int]:
+def _back_and_forth(ranks: int, room: Sequence[int]) -> list[int]:
     """Returns the node of each rank as `_round_robin` does, except that every second round goes from the last node to
     the first.
     """
     return _dealt(ranks, room, lambda turn: range(len(room)) if turn % 2 == 0 else range(len(room) - 1, -1, -1))
 
 
-_USUAL = (("SMP", 1, _smp), ("round-robin", 0, _round_robin), ("folded", 2, _folded))
+_USUAL = (("SMP", 1, _smp), ("round-robin", 0, _round_robin), ("folded", 2, _back_and_forth))
 
 
 @once_per_job

@@ -82,7 +82,7 @@ def drill(
     else to the total. Where the last level is that of threads, the imbalance of the rows above is among all threads of
     all ranks.
     """
-    single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", _spread(by, rows)
+    single, wanted = by[-1] if by and by[-1] in (PE, EVERY_PE) else "", _level_columns(by, rows)
     keys = ["total", *wanted]
     rows = _without_gaps(labelled(rows, "total", "Total"), keys, by)
     rank_names = [f"pe.{rank}" if rank >= 0 else TOGETHER for rank in rows["rank"].tolist()]
@@ -99,7 +99,7 @@ def drill(
     return found
 
 
-def _spread(by: Sequence[str], rows: Records) -> list[str]:
+def _level_columns(by: Sequence[str], rows: Records) -> list[str]:
     """Returns the columns of the levels, without the last one if it is the level of single ranks."""
     columns: list[str] = []
     for place, name in enumerate(by):

@@ -25,7 +25,8 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
     functions = _function_loops(known)
     places = zip(lines["source"], lines["line"], lines["function"], strict=True)
     found = [
-        _said_of(str(source), line_number(line), str(function), known, functions) for source, line, function in places
+        _remarks_on_line(str(source), line_number(line), str(function), known, functions)
+        for source, line, function in places
     ]
     return lines.assign(
         letters=[letters for letters, _, _ in found],
@@ -64,7 +65,7 @@ def _function_loops(known: Mapping[Place, Sequence[Remark]]) -> Mapping[tuple[st
     return {key: sorted(lines) for key, lines in found.items()}
 
 
-def _said_of(
+def _remarks_on_line(
     source: str,
     line: int,
     function: str,

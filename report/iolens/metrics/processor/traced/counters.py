@@ -39,7 +39,7 @@ def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     rows = kept(with_regions(job, with_function_names(job, rows)), ask.where)
     same = Groups(rows["group"], rows["function"], rows["event"])
     parts = [rows.where(part) for part in same.parts(np.arange(len(rows)))]
-    counted = [(_longest(part), _of_event(job, part)) for part in parts if part["calls"].any()]
+    counted = [(_expected_seconds(part), _of_event(job, part)) for part in parts if part["calls"].any()]
     found = [row for _, row in counted]
     functions = Groups(*(np.array([row[at] for row in found], object) for at in (0, 1)))
     times = functions.max(np.array([time for time, _ in counted], float))[functions.place]
@@ -48,11 +48,11 @@ def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     in_order = ordered(Records.of(_COLUMNS, found).beside({"time": times}), "-time", "group", "function").take(
         *_COLUMNS
     )
-    none = [_absent(event, str(part["unavailable"][0])) for event, part in missing.items()]
+    none = [_uncounted_row(event, str(part["unavailable"][0])) for event, part in missing.items()]
     return Records.of(_COLUMNS, [*in_order.rows(*_COLUMNS), *none])
 
 
-def _longest(rows: Records) -> float:
+def _expected_seconds(rows: Records) -> float:
     """Returns the seconds in which an event should have been counted, over all ranks and calls."""
     return float(rows["time_enabled"].sum())
 
@@ -78,7 +78,7 @@ def stopped(rank: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(rank >= 0, np.minimum(rows, 1), rows))
 
 
-def _absent(event: str, why: str) -> Row:
+def _uncounted_row(event: str, why: str) -> Row:
     """Returns the row of an event that was counted in no call."""
     return "", _ALL, event, NOT_KNOWN, NOT_KNOWN, "", 0.0, NOT_KNOWN, 0, why
 

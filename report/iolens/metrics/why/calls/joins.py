@@ -87,7 +87,7 @@ def joins_of(program: Program) -> Joins:
     own_sends, own_receives = ~_of_other_threads(from_send, program), ~_of_other_threads(from_receive, program)
     at_send, at_receive, lone = matched(from_send[own_sends], from_receive[own_receives])
     send, receive = send[own_sends][at_send], receive[own_receives][at_receive]
-    groups, lone_calls = _groups(program, completion)
+    groups, lone_calls = _whole_collectives(program, completion)
     call = links["call"]
     return Joins(
         send=call[send],
@@ -146,7 +146,7 @@ def _completions(program: Program, done: np.ndarray) -> np.ndarray:
     return found
 
 
-def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
+def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
     """Returns the collective calls that all their ranks recorded, and the number of roles in other collective calls."""
     links = program.links
     others = program.beside.where(np.isin(program.beside["kind"], _COLLECTIVES))["communicator"]
@@ -166,7 +166,7 @@ def _groups(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndar
     completed = _done_call(links["call"], completion, rows, links["kind"])
     names = np.array(program.functions)[program.function[call]] if len(call) else np.zeros(0, str)
     group = group.reshape(-1)
-    shape = _shapes(program, names, group, call, completed)
+    shape = _ranks_waited_for(program, names, group, call, completed)
     is_root = links["peer"][rows] == links["rank"][rows]
     return {
         "group": group,
@@ -210,7 +210,7 @@ def _behind(
     return found
 
 
-def _shapes(
+def _ranks_waited_for(
     program: Program, names: np.ndarray, group: np.ndarray, entered: np.ndarray, completed: np.ndarray
 ) -> np.ndarray:
     """Returns the ranks that each rank waits for. MPI does not say that making a communicator or writing a file

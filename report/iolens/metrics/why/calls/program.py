@@ -65,7 +65,7 @@ def program_of(events: Records, ranks: int) -> Program:
     rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
     is_file = np.isin(rows["kind"], list(_KINDS))
     functions, function = _numbered_names(rows["function"])
-    heads = _heads(rank, start, end, is_file)
+    heads = _first_rows_of_calls(rank, start, end, is_file)
     call_of_row = np.cumsum(heads) - 1
     inner = _inside(rank, start, end, is_file, heads)
     inner[np.isin(rows["kind"], list(_HELD))] = -1
@@ -129,7 +129,7 @@ def _received_from_probe(rows: Records) -> Records:
     return rows.beside({"start": start}).where(kept)
 
 
-def _heads(rank: np.ndarray, start: np.ndarray, end: np.ndarray, is_file: np.ndarray) -> np.ndarray:
+def _first_rows_of_calls(rank: np.ndarray, start: np.ndarray, end: np.ndarray, is_file: np.ndarray) -> np.ndarray:
     """Returns True for the first row of each call: rows of MPI with the same times are one call."""
     if not len(rank):
         return np.zeros(0, bool)

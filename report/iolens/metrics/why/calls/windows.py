@@ -45,14 +45,14 @@ def window_waits(program: Program) -> WindowWaits:
     links = program.links.where(program.links["kind"] == "win")
     names = np.array(program.functions, object)[program.function[links["call"]]] if len(links) else np.zeros(0, object)
     parts = []
-    starts, posts = _epochs(links, names, "MPI_Win_start"), _epochs(links, names, "MPI_Win_post")
+    starts, posts = _epochs_of(links, names, "MPI_Win_start"), _epochs_of(links, names, "MPI_Win_post")
     exposed = np.stack([posts.window, posts.rank, posts.peer], axis=1)
     accessed = np.stack([starts.window, starts.peer, starts.rank], axis=1)
     at_post, at_start, _ = matched(exposed, accessed)
     post, complete, wait = posts.begin[at_post], starts.end[at_start], posts.end[at_post]
     parts.append((post, _running(program, starts.begin[at_start], complete, program.start[post]), LATE_POST))
     parts.append((complete, wait, EARLY_WAIT))
-    locks = [_epochs(links, names, name) for name in ("MPI_Win_lock", "MPI_Win_lock_all")]
+    locks = [_epochs_of(links, names, name) for name in ("MPI_Win_lock", "MPI_Win_lock_all")]
     every = _Epochs(*(np.concatenate(columns) for columns in zip(*locks, strict=True)))
     late, behind = _holders(program, every)
     unlock = every.end[late]
@@ -75,7 +75,7 @@ class _Epochs(NamedTuple):
     end: np.ndarray
 
 
-def _epochs(links: Records, names: np.ndarray, name: str) -> _Epochs:
+def _epochs_of(links: Records, names: np.ndarray, name: str) -> _Epochs:
     """Returns the epochs that calls of this name begin and other calls of the same rank end."""
     begins = np.flatnonzero((names == name) & (links["communicator"] != 0))
     ends = np.flatnonzero(np.isin(names, _ENDS[name]))
