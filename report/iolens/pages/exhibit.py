@@ -128,7 +128,7 @@ class Exhibit(Generic[S]):
 
         def more(most: int) -> tuple[list[list[str]], int]:
             every = self._listed(subject)
-            return ([], 0) if every is None else (_in_words(columns, every.head(most)), len(every))
+            return ([], 0) if every is None else (_row_words(columns, every.head(most)), len(every))
 
         def ranks(most: int) -> Ranks:
             every = self._listed(subject)
@@ -137,8 +137,8 @@ class Exhibit(Generic[S]):
         return Table(
             self.title,
             [column.head for column in columns],
-            _in_words(columns, rows),
-            " ".join(part for part in (note, _left_out(rows)) if part),
+            _row_words(columns, rows),
+            " ".join(part for part in (note, _small_rows_words(rows)) if part),
             self.about,
             more if self.whole else None,
             ranks if self.ranks else None,
@@ -175,7 +175,7 @@ def _as_frame(rows: Rows | None) -> pd.DataFrame | None:
     return rows.frame() if isinstance(rows, Records) else rows
 
 
-def _left_out(rows: Rows) -> str:
+def _small_rows_words(rows: Rows) -> str:
     """Returns the number of rows that a metric left out because they are small, in words."""
     from iolens.metrics.processor.ask import THRESHOLD
 
@@ -191,7 +191,7 @@ def rows_left_out(rows: Rows) -> int:
     return int(rows.left_out if isinstance(rows, Records) else rows.attrs.get(LEFT_OUT, 0))
 
 
-def _in_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
+def _row_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
     """Returns the rows in the words of a table."""
     return [list(row) for row in zip(*(column.words(rows) for column in columns), strict=True)]
 

@@ -25,7 +25,7 @@ from iolens.pages.layout import PageLayout, laid_out
 
 def write_fleet(store: Store, path: Path) -> None:
     """Writes the document, a PDF or an HTML page; raises IolensError if it cannot be written."""
-    write_document(path, _title(store), str(store.folder), laid_out(_PAGES, store))
+    write_document(path, _fleet_title(store), str(store.folder), laid_out(_PAGES, store))
 
 
 def show_fleet(store: Store) -> None:
@@ -33,7 +33,7 @@ def show_fleet(store: Store) -> None:
     from iolens.pages.job.terminal import screen
 
     out = screen()
-    out.say(_title(store), "1")
+    out.say(_fleet_title(store), "1")
     for sentence in sentences(store):
         out.say(sentence)
     for exhibit in FLEET_EXHIBITS:
@@ -43,7 +43,7 @@ def show_fleet(store: Store) -> None:
             out.table(table)
 
 
-def _title(store: Store) -> str:
+def _fleet_title(store: Store) -> str:
     """Returns the header of every page."""
     return f"{store.folder.resolve().name}: I/O of {words.plural(int(store.ask('totals')['jobs'][0]), 'job')}"
 
@@ -78,7 +78,7 @@ def sentences(store: Store) -> list[str]:
     return said
 
 
-def _overview(store: Store) -> list[Block]:
+def _fleet_overview(store: Store) -> list[Block]:
     """Returns the first lines of the document."""
     total = store.ask("totals").iloc[0]
     lead, *others = sentences(store)
@@ -101,7 +101,7 @@ def _overview(store: Store) -> list[Block]:
 
 
 _PAGES: tuple[PageLayout[Store], ...] = (
-    PageLayout("All jobs", [_overview, TREND.figures, APPLICATIONS.tables]),
+    PageLayout("All jobs", [_fleet_overview, TREND.figures, APPLICATIONS.tables]),
     PageLayout("What could be saved", [OFFENDERS.tables, RULES.tables]),
     PageLayout("Who and where", [USERS.tables, FILE_SYSTEMS.tables]),
     PageLayout("Time and logs", [TREND.tables, DAMAGED.tables]),

@@ -34,7 +34,7 @@ _LITTLE = 0.05
 
 def write_forest(forest: Forest, path: Path) -> None:
     """Writes the document, a PDF or an HTML page; raises IolensError if it cannot be written."""
-    write_document(path, _title(forest), _subtitle(forest), laid_out(_PAGES, forest), _labels(forest))
+    write_document(path, _forest_title(forest), _forest_subtitle(forest), laid_out(_PAGES, forest), _page_marks(forest))
 
 
 def show_forest(forest: Forest) -> None:
@@ -42,11 +42,11 @@ def show_forest(forest: Forest) -> None:
     from iolens.pages.job.terminal import screen
 
     out = screen()
-    out.say(_title(forest), "1")
-    out.say(_subtitle(forest))
-    for label in _labels(forest):
+    out.say(_forest_title(forest), "1")
+    out.say(_forest_subtitle(forest))
+    for label in _page_marks(forest):
         out.say(label, "1;31")
-    for sentence in _sentences(forest):
+    for sentence in _first_sentences(forest):
         out.say(sentence)
     for exhibit in FOREST_EXHIBITS:
         table = None if exhibit.apart else exhibit.table(forest)
@@ -55,7 +55,7 @@ def show_forest(forest: Forest) -> None:
             out.table(table)
 
 
-def _title(forest: Forest) -> str:
+def _forest_title(forest: Forest) -> str:
     """Returns the header of every page."""
     ranks = words.plural(sum(each.ranks for each in forest.processes), "process")
     rows = summary.processes(forest)
@@ -64,7 +64,7 @@ def _title(forest: Forest) -> str:
     return f"{printable(forest.folder.resolve().name)}: {of_io}{ranks}"
 
 
-def _subtitle(forest: Forest) -> str:
+def _forest_subtitle(forest: Forest) -> str:
     """Returns the text below the title."""
     jobs = {each.jobid for each in forest.processes}
     job = f", job {jobs.pop()}" if len(jobs) == 1 else ""
@@ -72,13 +72,13 @@ def _subtitle(forest: Forest) -> str:
     return f"{printable(forest.folder)}{job}, {begin}, {words.duration(activity.end_of(forest))}"
 
 
-def _labels(forest: Forest) -> list[str]:
+def _page_marks(forest: Forest) -> list[str]:
     """Returns the marks that every page must show."""
     states = (("PARTIAL LOGS", any(each.partial for each in forest.processes)), ("DAMAGED LOGS", bool(forest.damaged)))
     return [label for label, holds in states if holds]
 
 
-def _sentences(forest: Forest) -> list[str]:
+def _first_sentences(forest: Forest) -> list[str]:
     """Returns the first sentences of the report: amounts, durations, and outliers."""
     rows = summary.processes(forest)
     spent, wall = float(rows["io_seconds"].sum()), float((rows["seconds"] * rows["ranks"]).sum())
@@ -137,7 +137,7 @@ def _pipeline_sentences(forest: Forest) -> list[str]:
     ]
 
 
-def _facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
+def _fact_table(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
     """Returns two columns of name and value."""
     rows = summary.processes(forest)
     hosts = {each.host for each in forest.processes if each.host}
@@ -157,15 +157,15 @@ def _facts(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
     return [fact for fact in left if fact[1] != words.NONE], right
 
 
-def _overview(forest: Forest) -> list[Block]:
+def _forest_overview(forest: Forest) -> list[Block]:
     """Returns the first lines of the document."""
-    first, *others = _sentences(forest)
-    table = Row([Table("", ["", ""], part) for part in _facts(forest)])
+    first, *others = _first_sentences(forest)
+    table = Row([Table("", ["", ""], part) for part in _fact_table(forest)])
     return [Text(first, "lead"), *(Text(each) for each in others), table]
 
 
 _PAGES: tuple[PageLayout[Forest], ...] = (
-    PageLayout("Job of many processes", [_overview, ACTIVITY.figures, RUNNING.figures]),
+    PageLayout("Job of many processes", [_forest_overview, ACTIVITY.figures, RUNNING.figures]),
     PageLayout("Processes", [PROCESS_TREE.tables, HEAVIEST.tables, WAITING.tables, PIPELINE.tables]),
     PageLayout("Files", [ROLES.tables, HANDED_OVER.tables, READ_AGAIN.tables, FILES.tables]),
     PageLayout("About these logs", [HOSTS.tables, PARTIAL.tables, DAMAGED.tables]),

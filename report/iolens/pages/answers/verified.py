@@ -45,11 +45,11 @@ def numbers_in_text(source: Source[S], text: str) -> list[Number]:
     per cent may stand in a table as a share of 1. Signs are not compared, because a text writes -12 as "12 % less".
     """
     found = written_numbers(text)
-    known = _known(source) if found else None
-    return [Number(one.text, _place(known, one)) for one in found] if known else []
+    known = _numbers_of_log(source) if found else None
+    return [Number(one.text, _source_of_number(known, one)) for one in found] if known else []
 
 
-def _place(known: _Known, number: Written) -> str:
+def _source_of_number(known: _Known, number: Written) -> str:
     """Returns the place of a number in the log; empty if there is none."""
     for value, half in number.values:
         low, high = value - half, value + half
@@ -63,7 +63,7 @@ def _place(known: _Known, number: Written) -> str:
 
 
 @once_per_job
-def _known(source: Source[S]) -> _Known:
+def _numbers_of_log(source: Source[S]) -> _Known:
     """Returns the numbers of all tables, and of the log's facts and own sentences."""
     texts: set[str] = set()
     pairs = [*_numbers_of_tables(source, texts), *_numbers_of_sentences(source, texts)]
@@ -95,18 +95,18 @@ def _numbers_of_tables(source: Source[S], texts: set[str]) -> Iterator[tuple[flo
 
 def _numbers_of_sentences(source: Source[S], texts: set[str]) -> Iterator[tuple[float, str]]:
     """Yields the numbers of the facts, the verdict and the findings, as they are printed."""
-    for name, text in _sentences("", source.overview(source.subject)):
+    for name, text in _overview_texts("", source.overview(source.subject)):
         texts.add(text)
         for found in written_numbers(text):
             if found.values:
                 yield found.values[0][0], name
 
 
-def _sentences(name: str, value: Any) -> Iterator[tuple[str, str]]:
+def _overview_texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """Yields each text and number of an overview with its place in it: `judgement, findings, 0, evidence`."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else None
     if inner is None:
         yield name, str(value)
     else:
         for key, one in inner:
-            yield from _sentences(f"{name}, {key}" if name else str(key), one)
+            yield from _overview_texts(f"{name}, {key}" if name else str(key), one)

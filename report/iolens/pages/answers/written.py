@@ -84,8 +84,8 @@ class Written:
 def written_numbers(text: str) -> list[Written]:
     """Returns every number of a text, in order. Digits within names (`file_17.dat`, `/scratch/12`) are no numbers."""
     found = [one for chunk in _CHUNK.finditer(text) for one in _in_chunk(text, chunk)]
-    found += [one for match in _WORDS.finditer(text) for one in _in_words(match)]
-    return _with_units_of_ranges(text, _apart(found))
+    found += [one for match in _WORDS.finditer(text) for one in _number_word(match)]
+    return _with_units_of_ranges(text, _without_overlaps(found))
 
 
 _Place = tuple[int, int, Written, str]
@@ -113,7 +113,7 @@ def _in_chunk(text: str, chunk: re.Match[str]) -> Iterator[_Place]:
                 yield at, identifier.end(), Written(identifier[0]), ""
                 at = identifier.end()
                 continue
-            yield at, number.end(), Written(number[0].strip(), _values(number)), number[6] or ""
+            yield at, number.end(), Written(number[0].strip(), _digit_readings(number)), number[6] or ""
             at = number.end()
         else:
             if unicodedata.category(text[at]) in ("No", "Nl"):
@@ -130,7 +130,7 @@ def _is_name(text: str, begin: int, end: int) -> bool:
     return found is not None and not is_number
 
 
-def _values(found: re.Match[str]) -> tuple[tuple[float, float], ...]:
+def _digit_readings(found: re.Match[str]) -> tuple[tuple[float, float], ...]:
     """Returns the readings of a number in digits."""
     raised = (found[3] or found[4] or "0").translate(_RAISED)
     digits = found[1] or "0"
@@ -149,7 +149,7 @@ def _readings(value: float, step: float, scale: str | None, unit: str | None) ->
     return tuple((value * larger * one, step * larger * one / 2) for one in (_UNITS[unit] if unit else (1.0,)))
 
 
-def _in_words(found: re.Match[str]) -> Iterator[_Place]:
+def _number_word(found: re.Match[str]) -> Iterator[_Place]:
     """Yields a number in words; nothing for `one` alone, which is seldom a number, and for places such as `third`."""
     words = re.findall(r"[a-z]+", found[1].lower())
     numbers = [word for word in words if word not in ("a", "an", "and")]
@@ -172,7 +172,7 @@ def _in_words(found: re.Match[str]) -> Iterator[_Place]:
     yield found.start(), found.end(), Written(found[0].strip(), readings + shares), found[3] or ""
 
 
-def _apart(found: list[_Place]) -> list[_Place]:
+def _without_overlaps(found: list[_Place]) -> list[_Place]:
     """Returns the numbers in the order of the text, the longer of two that overlap."""
     kept: list[_Place] = []
     for one in sorted(found, key=lambda place: (place[0], -place[1])):

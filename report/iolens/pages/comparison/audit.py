@@ -15,13 +15,13 @@ from iolens.pages.exhibit import Column, Exhibit, frames
 _TITLE = "What these numbers are worth"
 
 
-def _rows(source: str, evidence: Evidence) -> pd.DataFrame:
+def _rule_rows(source: str, evidence: Evidence) -> pd.DataFrame:
     """Returns the rules of one source."""
     found = audit(evidence)
     return found[found["source"] == source]
 
 
-def _numbered(number: str, rule: str) -> str:
+def _rule_name(number: str, rule: str) -> str:
     """Returns a rule with its number, if its source numbers its rules."""
     return f"{number}  {rule}" if number else rule
 
@@ -30,7 +30,7 @@ _AUDIT: Exhibit[Evidence] = Exhibit(
     name="audit",
     title="Rules for measurements",
     metric=audit,
-    columns=[Column("rule", ("number", "rule"), _numbered), Column("", "state"), Column("evidence", "evidence")],
+    columns=[Column("rule", ("number", "rule"), _rule_name), Column("", "state"), Column("evidence", "evidence")],
 )
 
 
@@ -41,7 +41,7 @@ def audit_page(evidence: Evidence) -> Page:
     lead = f"{len(RULES)} rules for measurements: {said}. Each rule was checked against the records of the runs."
     blocks: list[Block] = [Text(lead)]
     for source, reference in SOURCES.items():
-        table = replace(_AUDIT, metric=partial(_rows, source), title=source, note=f"{reference}.").tables(evidence)
+        table = replace(_AUDIT, metric=partial(_rule_rows, source), title=source, note=f"{reference}.").tables(evidence)
         blocks += table
     return Page(_TITLE, blocks)
 

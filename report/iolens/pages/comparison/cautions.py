@@ -71,7 +71,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
         words.append(
             f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
         )
-    words += _moved_baseline(comparison) + _split_points(comparison) + _lost_runs(comparison)
+    words += _moved_baseline(comparison) + _split_points(comparison) + _lost_runs_caution(comparison)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     asked = not comparison.measure.less_is_better
     unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
@@ -208,7 +208,7 @@ def _reads_came_from(results: Results) -> list[str]:
     ]
 
 
-def _lost_runs(comparison: Comparison) -> list[str]:
+def _lost_runs_caution(comparison: Comparison) -> list[str]:
     """Returns the number of discarded runs, the reasons, and the effect on the numbers; empty if none was discarded."""
     runs, lost = comparison.runs, int(comparison.points["lost"].sum())
     if not lost:

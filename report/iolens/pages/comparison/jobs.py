@@ -93,7 +93,7 @@ def _subjects_of(
             said.append(Text(f"{title}. The log cannot be read: {error}"))
             continue
         found = Subjects((*found.all, Subject(name, path, (Trial(path, job=job),))), before=before)
-        said.append(Text(f"{found.letters[-1]}: {title}. {_facts(job)}"))
+        said.append(Text(f"{found.letters[-1]}: {title}. {_job_sentence(job)}"))
     return found, said
 
 
@@ -106,7 +106,7 @@ def _typical_runs(comparison: Comparison) -> pd.DataFrame:
     return runs.assign(distance=distance).sort_values(["point", "distance"]).drop_duplicates("point")
 
 
-def _facts(job: Job) -> str:
+def _job_sentence(job: Job) -> str:
     """Returns the job in a sentence: ranks, time, bytes of each layer, who wrote in which sizes."""
     words = [f"{job.nprocs} ranks, run time {three_digits(job.run_time)} s"]
     for name in ("MPI-IO", "POSIX"):

@@ -48,7 +48,7 @@ def write_latency_comparison(results: Results, path: Path) -> ComparisonSummary:
     notes = _cautions(results, order, present)
     evidence = of_latencies(results.runs, results.settings, present, found.comparison.baseline, results.program)
     pages = [*latency_pages(found, notes), audit_page(evidence)]
-    write_document(path, results.title, _subtitle(results, variants), pages)
+    write_document(path, results.title, _latency_subtitle(results, variants), pages)
     return ComparisonSummary(
         path=path,
         verdict=latency_verdict(found.comparison),
@@ -107,13 +107,13 @@ def _cautions(results: Results, order: list[str], present: set[str]) -> list[str
         if variant not in present:
             reasons = results.runs.loc[[name == variant for name in order], "reason"].dropna()
             words.append(f"{variant} has no latencies: {reasons.iloc[0] if len(reasons) else 'no reason given'}.")
-    words += _lost_runs(results, order)
+    words += _variants_that_lost(results, order)
     words += retried(results)
     words += not_read(results)
     return words
 
 
-def _lost_runs(results: Results, order: list[str]) -> list[str]:
+def _variants_that_lost(results: Results, order: list[str]) -> list[str]:
     """Returns which variants discarded runs, since their remaining runs may be the lucky ones."""
     words = []
     for variant in dict.fromkeys(order):
@@ -128,7 +128,7 @@ def _lost_runs(results: Results, order: list[str]) -> list[str]:
     return words
 
 
-def _subtitle(results: Results, variants: list[str]) -> str:
+def _latency_subtitle(results: Results, variants: list[str]) -> str:
     """Returns the subtitle, which names the program and its ranks."""
     ranks = results.runs["nprocs"].dropna()
     parts = [results.program]

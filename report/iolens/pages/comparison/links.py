@@ -30,14 +30,14 @@ def machines_sentence(results: Results, asked: Mapping[str, Any], factors: tuple
             f" It depends on the machine: here link : target is {here:.3g}. To see for which machines it holds, "
             "predict from a traced run (iolens predict LOG --stripes LIST -o RESULTS/what-if.json) and compare again."
         )
-    place = _place_of(found, asked, factors, driver)
+    place = _predicted_place(found, asked, factors, driver)
     if place is None:
         return f" It depends on the machine (link : target {here:.3g} here); the predictions leave this setting out."
     told = links.words(place)
     return f" {told}" if told else " On this machine the model predicts another setting as the fastest one."
 
 
-def _place_of(found: WhatIf, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> int | None:
+def _predicted_place(found: WhatIf, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> int | None:
     """Returns the number of the predicted point that has the settings of the best runs, including all varied ones; None
     if no point has them.
     """

@@ -72,7 +72,7 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
         return Remedy(lead, None, (), _holds_for_build(run), own) if own else None
     holds += machines_sentence(results, asked, comparison.factors, run["driver"])
     pool = (results.experiment.get("storage") or {}).get("pool")
-    filled = _filled_stripes(run, asked)
+    filled = _stripes_with_data(run, asked)
     if filled is not None:
         holds += (
             f" The runs asked for {plural(int(asked['stripe_count']), 'stripe')}, of which {filled} hold data of the "
@@ -127,17 +127,17 @@ def folded(command: str) -> str:
 
 def _holds_for_build(run: Mapping[str, Any]) -> str:
     """Returns the compiler and processor for which a time holds."""
-    parts = [f"with {run['build.version']}"] if _known(run.get("build.version")) else []
-    parts += [f"on {run['machine.cpu']}"] if _known(run.get("machine.cpu")) else []
+    parts = [f"with {run['build.version']}"] if _has_fact(run.get("build.version")) else []
+    parts += [f"on {run['machine.cpu']}"] if _has_fact(run.get("machine.cpu")) else []
     return f"It holds for this program as it was measured{''.join(f' {part}' for part in parts)}."
 
 
-def _known(value: Any) -> bool:
+def _has_fact(value: Any) -> bool:
     """Returns True if a run has this fact: a text that is not empty."""
     return isinstance(value, str) and value != ""
 
 
-def _filled_stripes(run: Mapping[str, Any], asked: Mapping[str, Any]) -> int | None:
+def _stripes_with_data(run: Mapping[str, Any], asked: Mapping[str, Any]) -> int | None:
     """Returns how many of the requested stripes hold data of the largest file, if that leaves some of them empty; else
     None.
     """

@@ -13,11 +13,11 @@ from iolens.pages.exhibits.sweep.search import MACHINE, STEPS
 
 def search_page(trail: Trail) -> Page:
     """Returns the search in a sentence, a figure and two tables."""
-    blocks = [Text(_summary(trail)), *STEPS.figures(trail), *STEPS.tables(trail), *MACHINE.tables(trail)]
+    blocks = [Text(_search_words(trail)), *STEPS.figures(trail), *STEPS.tables(trail), *MACHINE.tables(trail)]
     return Page("The search", blocks, joined=False)
 
 
-def _summary(trail: Trail) -> str:
+def _search_words(trail: Trail) -> str:
     """Returns the number of settings that were run, and the reason why the search stopped, in words."""
     text = f"{len(trail.steps)} of {trail.settings} settings were run by the search"
     text += f", after {len(trail.known)} that were known before" if trail.known else ""

@@ -85,11 +85,11 @@ def standing_lines(folder: Path, width: int, most: int) -> list[str]:
         results = load_results(folder)
     except IolensError:
         return []
-    table = _standing(results, most)
+    table = _typical_so_far(results, most)
     return table_text(table, width) if table else []
 
 
-def _standing(results: Results, most: int) -> Table | None:
+def _typical_so_far(results: Results, most: int) -> Table | None:
     """Returns every point's typical value so far (`metrics/comparison/results.py`), the best first; None if no value
     is compared.
     """
@@ -106,7 +106,7 @@ def _standing(results: Results, most: int) -> Table | None:
             row["label"],
             str(row["count"]),
             say(row["value"]),
-            _within(row, say),
+            _interval_words(row, say),
             _bar(row["value"] / longest),
         ]
         for row in points.head(most).to_dict("records")
@@ -116,7 +116,7 @@ def _standing(results: Results, most: int) -> Table | None:
     return Table(results.title, ["setting", "runs", "typical", "95 % interval", ""], rows, note)
 
 
-def _within(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
+def _interval_words(row: Mapping[Hashable, Any], say: Callable[[float], str]) -> str:
     """Returns a point's interval in words; empty before it has three runs, because fewer say little about the
     spread.
     """

@@ -207,7 +207,7 @@ def answer_sentences(comparison: Comparison) -> list[str]:
     most = float(known.loc[known["answer.same"].astype(bool), "answer.difference"].astype(float).max())
     text = f"Answer: the baseline's in {len(known) - len(wrong)} of {len(known)} runs"
     text += f" (greatest relative difference {difference(most)})" if len(wrong) < len(known) else ""
-    text += "" if wrong.empty else f", another one in {len(wrong)}: {name_list(_named(comparison, wrong))}"
+    text += "" if wrong.empty else f", another one in {len(wrong)}: {name_list(_settings_of_runs(comparison, wrong))}"
     rest = runs[runs["answer.same"].isna()]
     return [text + (f"; n/a of {len(rest)}: {_untold(rest)}." if len(rest) else ".")]
 
@@ -220,7 +220,7 @@ def _untold(runs: pd.DataFrame) -> str:
     return "; ".join(f"{said} ({plural(count, 'run')})" for said, count in counts.items())
 
 
-def _named(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
+def _settings_of_runs(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
     """Returns the settings of these runs."""
     return [str(comparison.points.loc[index, "label"]) for index in dict.fromkeys(runs["point"])]
 

@@ -35,7 +35,7 @@ PROGRAMS: Exhibit[Job] = Exhibit(
 )
 
 
-def _number(value: float) -> str:
+def _count_or_time(value: float) -> str:
     """Formats a count without decimals, and a time with hundredths of a second, which its clock has."""
     return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
 
@@ -44,7 +44,7 @@ START_UP: Exhibit[Job] = Exhibit(
     name="start_up",
     title="How the processes started",
     metric=start_up.start_up,
-    columns=[Column("what", "what"), Column("least", "least", _number), Column("most", "most", _number)],
+    columns=[Column("what", "what"), Column("least", "least", _count_or_time), Column("most", "most", _count_or_time)],
     note="Before recording began a process loads its libraries; what it ran before an exec counts, too. The calls of "
     "its loader are in no record. Rank 0 alone asks which entries of LD_LIBRARY_PATH are folders.",
 )

@@ -35,7 +35,7 @@ _MOVED = (
 )
 
 
-def _answer(question: str) -> Callable[[Store], pd.DataFrame]:
+def _metric_of_question(question: str) -> Callable[[Store], pd.DataFrame]:
     """Returns a metric that answers one of the questions."""
 
     def metric(store: Store) -> pd.DataFrame:
@@ -51,7 +51,7 @@ def _first(question: str) -> Callable[[Store], pd.DataFrame]:
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question).head(_MOST)
 
-    metric.__doc__ = _answer(question).__doc__
+    metric.__doc__ = _metric_of_question(question).__doc__
     return metric
 
 
@@ -60,17 +60,21 @@ def day(value: pd.Timestamp) -> str:
     return f"{value:%Y-%m-%d}"
 
 
-_TOTALS: Exhibit[Store] = Exhibit(name="totals", title="All jobs", metric=_answer("totals"))
+_TOTALS: Exhibit[Store] = Exhibit(name="totals", title="All jobs", metric=_metric_of_question("totals"))
 
 USERS: Exhibit[Store] = Exhibit(
-    name="users", title="Who", metric=_first("users"), whole=_answer("users"), columns=[Column("user", "user"), *_MOVED]
+    name="users",
+    title="Who",
+    metric=_first("users"),
+    whole=_metric_of_question("users"),
+    columns=[Column("user", "user"), *_MOVED],
 )
 
 APPLICATIONS: Exhibit[Store] = Exhibit(
     name="applications",
     title="Which application",
     metric=_first("applications"),
-    whole=_answer("applications"),
+    whole=_metric_of_question("applications"),
     columns=[Column("application", "application"), Column("users", "users", words.count), *_MOVED],
     note="In I/O: time in read, write and metadata calls, summed over processes; with threads it may exceed the "
     "total. Could save: most process hours that the best single remedy of each job can save, including ranks "
@@ -81,7 +85,7 @@ FILE_SYSTEMS: Exhibit[Store] = Exhibit(
     name="file_systems",
     title="Which file system",
     metric=_first("file_systems"),
-    whole=_answer("file_systems"),
+    whole=_metric_of_question("file_systems"),
     columns=[
         Column("mount point", "mount"),
         Column("type", "file_system"),
@@ -98,7 +102,7 @@ OFFENDERS: Exhibit[Store] = Exhibit(
     name="offenders",
     title="Jobs with most to save",
     metric=_first("offenders"),
-    whole=_answer("offenders"),
+    whole=_metric_of_question("offenders"),
     columns=[
         Column("application", "application"),
         Column("user", "user"),
@@ -120,7 +124,7 @@ RULES: Exhibit[Store] = Exhibit(
     name="rules",
     title="What is found most",
     metric=_first("rules"),
-    whole=_answer("rules"),
+    whole=_metric_of_question("rules"),
     columns=[
         Column("finding", "title"),
         Column("jobs", "jobs", words.count),
@@ -145,7 +149,7 @@ def _trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
 TREND: Exhibit[Store] = Exhibit(
     name="trend",
     title="Month by month",
-    metric=_answer("trend"),
+    metric=_metric_of_question("trend"),
     columns=[Column("month", "month", lambda value: f"{value:%Y-%m}"), *_MOVED],
     draw=_trend_figure,
 )
@@ -154,7 +158,7 @@ DAMAGED: Exhibit[Store] = Exhibit(
     name="damaged",
     title="Logs that could not be read",
     metric=_first("damaged"),
-    whole=_answer("damaged"),
+    whole=_metric_of_question("damaged"),
     columns=[Column("log", "log"), Column("reason", "reason")],
 )
 

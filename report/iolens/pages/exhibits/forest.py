@@ -26,7 +26,7 @@ def _indented(depth: int, name: str) -> str:
     return drilled.indented(min(int(depth), _DEEPEST), name)
 
 
-def _first_rows(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[Forest], pd.DataFrame | None]:
+def _limited(metric: Callable[[Forest], pd.DataFrame | None]) -> Callable[[Forest], pd.DataFrame | None]:
     """Returns a metric that gives as many rows as a page has room for, with the same definition."""
 
     @wraps(metric)
@@ -174,7 +174,7 @@ FILES: Exhibit[Forest] = Exhibit(
 HANDED_OVER: Exhibit[Forest] = Exhibit(
     name="handed_over",
     title="Who wrote what others read",
-    metric=_first_rows(files.handed_over),
+    metric=_limited(files.handed_over),
     whole=files.handed_over,
     columns=[
         Column("written by", "producer"),
@@ -189,7 +189,7 @@ HANDED_OVER: Exhibit[Forest] = Exhibit(
 )
 
 
-def _epochs(least: float, median: float, most: float) -> str:
+def _times_read(least: float, median: float, most: float) -> str:
     """Returns how many times the files of a folder were read."""
     if round(most, 2) == round(least, 2):
         return f"{words.ratio(most)} (each file)"
@@ -199,7 +199,7 @@ def _epochs(least: float, median: float, most: float) -> str:
 READ_AGAIN: Exhibit[Forest] = Exhibit(
     name="read_again",
     title="Files read more than once, by folder",
-    metric=_first_rows(files.read_again),
+    metric=_limited(files.read_again),
     whole=files.read_again,
     columns=[
         Column("folder", "folder"),
@@ -207,7 +207,7 @@ READ_AGAIN: Exhibit[Forest] = Exhibit(
         Column("size", "size", words.size),
         Column("read", "bytes_read", words.size),
         Column("beyond once", "again", words.size),
-        Column("times read", ("least", "median", "most"), _epochs),
+        Column("times read", ("least", "median", "most"), _times_read),
         Column("readers", "readers", words.count),
     ],
     note="Times read: bytes read over size. A data set whose files were all read equally often was read in as many "
@@ -263,7 +263,7 @@ HOSTS: Exhibit[Forest] = Exhibit(
 DAMAGED: Exhibit[Forest] = Exhibit(
     name="damaged",
     title="Logs that cannot be read",
-    metric=_first_rows(summary.damaged_logs),
+    metric=_limited(summary.damaged_logs),
     whole=summary.damaged_logs,
     columns=[Column("log", "log"), Column("reason", "reason")],
 )
@@ -271,7 +271,7 @@ DAMAGED: Exhibit[Forest] = Exhibit(
 PARTIAL: Exhibit[Forest] = Exhibit(
     name="partial",
     title="Logs that are not whole",
-    metric=_first_rows(summary.partial),
+    metric=_limited(summary.partial),
     whole=summary.partial,
     columns=[
         Column("program", "label"),

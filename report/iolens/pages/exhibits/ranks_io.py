@@ -15,7 +15,7 @@ from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share
 from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
 
-def _file_columns(what: str) -> Sequence[Column]:
+def _pat_file_columns(what: str) -> Sequence[Column]:
     """Returns pat_report's columns of files that were read or written."""
     who = "reader" if what == "read" else "writer"
     return [
@@ -39,7 +39,7 @@ FILE_INPUT: Exhibit[Job] = Exhibit(
     name="file_input",
     title="File input by file",
     metric=files.file_input,
-    columns=_file_columns("read"),
+    columns=_pat_file_columns("read"),
     note=_FILE_NOTE,
     asked=True,
     apart=True,
@@ -49,7 +49,7 @@ FILE_OUTPUT: Exhibit[Job] = Exhibit(
     name="file_output",
     title="File output by file",
     metric=files.file_output,
-    columns=_file_columns("write"),
+    columns=_pat_file_columns("write"),
     note=_FILE_NOTE,
     asked=True,
     apart=True,

@@ -42,11 +42,11 @@ def waits_note(job: Job) -> str:
     return (
         f"Waits in MPI add up to {words.seconds(found.waited)} s over all ranks; this work of late ranks explains "
         f"{words.seconds(found.waited - found.unexplained)} s of them. Direct: seconds that others waited for this "
-        f"rank; through chains: seconds that ranks waited for those. {_FOLLOWED} {_limits(job)}"
+        f"rank; through chains: seconds that ranks waited for those. {_FOLLOWED} {_limits_words(job)}"
     )
 
 
-def _limits(job: Job) -> str:
+def _limits_words(job: Job) -> str:
     """Returns what the events of the job cannot tell."""
     return " ".join(answers.limits(job))
 
@@ -56,7 +56,7 @@ def what_if_note(job: Job) -> str:
     return (
         f"{storage_note(job)} What is saved lies between the least and the most: these differ by the error of the "
         f"replay, and by what calls may have waited for that the events do not tell. {_bound_only(job)}{_FOLLOWED} "
-        f"{_limits(job)}"
+        f"{_limits_words(job)}"
     ).strip()
 
 
@@ -70,7 +70,7 @@ def path_note(job: Job) -> str:
     """Returns the meaning of the critical path."""
     return (
         "The chain of work that the end of the job depended on. Its share of I/O is the most that faster storage could "
-        f"save if no other chain took over; `what_if` says what is saved. {_limits(job)}"
+        f"save if no other chain took over; `what_if` says what is saved. {_limits_words(job)}"
     )
 
 
@@ -95,7 +95,7 @@ def storage_note(job: Job) -> str:
     return f"{sentence}, mostly for rank {one.rank}: its {one.function or 'I/O'}{where} held up {others}."
 
 
-def _path_figure(job: Job, _: pd.DataFrame) -> Iterable[FigureBlock]:
+def _critical_path_figure(job: Job, _: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of what each rank did over time, with the critical path."""
     from iolens.figures.job.between_ranks.critical_path import path_over_time
 
@@ -182,7 +182,7 @@ CRITICAL_PATH: Exhibit[Job] = Exhibit(
     ],
     note=path_note,
     source=_SOURCE,
-    draw=_path_figure,
+    draw=_critical_path_figure,
 )
 
 WHAT_IF: Exhibit[Job] = Exhibit(

@@ -71,14 +71,17 @@ def document(title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[
 
 def _style_and_script(interactive: bool) -> tuple[str, str]:
     """Returns style and script of a page, including those of interactive figures if it has any."""
-    words, script, style = (_text_of(name) for name in ("words.js", "script.js", "style.css"))
+    words, script, style = (_packaged_text(name) for name in ("words.js", "script.js", "style.css"))
     if not interactive:
         return style, words + script
     plot_style, plot = library()
-    return f"{plot_style}\n{style}{_text_of('explore.css')}", f"{words}{plot}\n{_text_of('explore.js')}{script}"
+    return (
+        f"{plot_style}\n{style}{_packaged_text('explore.css')}",
+        f"{words}{plot}\n{_packaged_text('explore.js')}{script}",
+    )
 
 
-def _text_of(name: str) -> str:
+def _packaged_text(name: str) -> str:
     """Returns the text of a file in this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
 

@@ -29,7 +29,7 @@ def svg(figure: Any, key: str, title: str, description: str = "") -> str:
     """Returns the figure as an `svg` element. `key` begins the names inside it, which must be unique in a page."""
     renderer = SvgRenderer(*size_of(figure), key)
     draw_with(renderer, figure)
-    width, height = (_short(length) for length in size_of(figure))
+    width, height = (_points_text(length) for length in size_of(figure))
     said = f"<title>{escape(title)}</title>" + (f"<desc>{escape(description)}</desc>" if description else "")
     return (
         f'<svg viewBox="0 0 {width} {height}" style="--w:{width}" role="img" aria-label="{escape(title)}">{said}'
@@ -65,9 +65,9 @@ class SvgRenderer(PointsRenderer):
         Image.fromarray(np.ascontiguousarray(im[::-1])).save(held, "PNG", optimize=True)
         box = Affine2D().scale(im.shape[1] / MAGNIFIED, im.shape[0] / MAGNIFIED) if transform is None else transform
         (left, lower), (right, upper) = box.transform([(0, 0), (1, 1)]) + np.array([x, y])
-        place = f'x="{_short(left)}" y="{_short(self.height - upper)}" width="{_short(right - left)}"'
+        place = f'x="{_points_text(left)}" y="{_points_text(self.height - upper)}" width="{_points_text(right - left)}"'
         data = b64encode(held.getvalue()).decode("ascii")
-        place += f' height="{_short(upper - lower)}"'
+        place += f' height="{_points_text(upper - lower)}"'
         # A map has the same colours on a light and on a dark page.
         self.parts.append(f'<rect {place} style="fill:#ffffff"/>')
         self.parts.append(f'<image {place} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
@@ -75,17 +75,18 @@ class SvgRenderer(PointsRenderer):
     def draw_words(self, gc: Any, corner: tuple[float, float], text: str, prop: Any, angle: float) -> None:
         (x, y), size = corner, prop.get_size_in_points()
         wide = self.get_text_width_height_descent(text, prop, ismath=False)[0]
-        turned = f' transform="rotate({_short(-angle)} {self.point(corner)})"' if angle else ""
+        turned = f' transform="rotate({_points_text(-angle)} {self.point(corner)})"' if angle else ""
         style = f"fill:{_colour(gc.get_rgb(), text=True)}{_opacity('fill', gc.get_rgb()[3])}"
         bold = ' font-weight="bold"' if is_bold(prop) else ""
         self.parts.append(
-            f'<text x="{_short(x)}" y="{_short(self.height - y)}" font-size="{_short(size)}"{bold}{turned}'
-            f' textLength="{_short(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(text)}</text>'
+            f'<text x="{_points_text(x)}" y="{_points_text(self.height - y)}" font-size="{_points_text(size)}"'
+            f"{bold}{turned}"
+            f' textLength="{_points_text(wide)}" lengthAdjust="spacingAndGlyphs" style="{style}">{escape(text)}</text>'
         )
 
     def point(self, corner: Any) -> str:
         """Returns a point, from the top as SVG counts."""
-        return f"{_short(corner[0])} {_short(self.height - corner[1])}"
+        return f"{_points_text(corner[0])} {_points_text(self.height - corner[1])}"
 
     def outline(self, path: Path) -> str:
         """Returns a path whose vertices are points, as the `d` of a path element."""
@@ -104,10 +105,10 @@ class SvgRenderer(PointsRenderer):
         if wide <= 0 or rgba[3] <= 0:
             return ""
         offset, dashes = gc.get_dashes()
-        style = f";stroke:{_colour(rgba)};stroke-width:{_short(wide)}{_opacity('stroke', rgba[3])}"
+        style = f";stroke:{_colour(rgba)};stroke-width:{_points_text(wide)}{_opacity('stroke', rgba[3])}"
         style += f";stroke-linecap:{_ENDS[gc.get_capstyle()]};stroke-linejoin:{gc.get_joinstyle()}"
         if dashes is not None:
-            style += f";stroke-dasharray:{' '.join(map(_short, dashes))};stroke-dashoffset:{_short(offset)}"
+            style += f";stroke-dasharray:{' '.join(map(_points_text, dashes))};stroke-dashoffset:{_points_text(offset)}"
         return style
 
     def clip(self, gc: Any, drawn: Path) -> str:
@@ -116,7 +117,7 @@ class SvgRenderer(PointsRenderer):
         path, transform = gc.get_clip_path()
         if path is not None:
             return f' clip-path="url(#{self.clip_name(self.outline(path.cleaned(transform, curves=True)))})"'
-        if box is None or _is_inside(drawn.vertices, box.extents):
+        if box is None or _lies_in_box(drawn.vertices, box.extents):
             return ""
         left, lower, right, upper = box.extents
         corners = ((left, lower), (right, lower), (right, upper), (left, upper))
@@ -129,9 +130,9 @@ class SvgRenderer(PointsRenderer):
     def hatch(self, gc: Any) -> str:
         """Returns the name of the pattern of a hatch."""
         tile = gc.get_hatch_path().transformed(Affine2D().scale(HATCH_TILE).translate(0, self.height - HATCH_TILE))
-        line = f"stroke:{_colour(gc.get_hatch_color())};stroke-width:{_short(gc.get_hatch_linewidth())}"
+        line = f"stroke:{_colour(gc.get_hatch_color())};stroke-width:{_points_text(gc.get_hatch_linewidth())}"
         lines = f'<path d="{self.outline(tile)}" style="{line};fill:none"/>'
-        side = _short(HATCH_TILE)
+        side = _points_text(HATCH_TILE)
         head = f'width="{side}" height="{side}" patternUnits="userSpaceOnUse"'
         return self.define(lines, lambda name: f'<pattern id="{name}" {head}>{lines}</pattern>')
 
@@ -143,13 +144,13 @@ class SvgRenderer(PointsRenderer):
         return self.named[what]
 
 
-def _is_inside(points: Any, box: Sequence[float]) -> bool:
+def _lies_in_box(points: Any, box: Sequence[float]) -> bool:
     """Returns whether points lie in a box of left, lower, right and upper edge, or less than half a point outside."""
     edges, drawn = np.asarray(box), np.asarray(points)
     return bool((drawn >= edges[:2] - 0.5).all() and (drawn <= edges[2:] + 0.5).all())
 
 
-def _short(value: float) -> str:
+def _points_text(value: float) -> str:
     """Returns a length in points as short text, rounded to hundredths of a point."""
     rounded = round(float(value), 2)
     return f"{rounded:g}" if math.isfinite(rounded) and abs(rounded) < 1000 else f"{rounded:.2f}"
@@ -166,4 +167,4 @@ def _colour(rgb: Sequence[float], text: bool = False) -> str:
 
 def _opacity(what: str, alpha: float) -> str:
     """Returns the opacity attribute of a line or face that is not fully opaque."""
-    return "" if alpha >= 1 else f";{what}-opacity:{_short(alpha)}"
+    return "" if alpha >= 1 else f";{what}-opacity:{_points_text(alpha)}"

@@ -31,7 +31,7 @@ def feedback_table(found: pd.DataFrame) -> Table:
             row.letters or words.GUARD,
             f"{row.source}:{line_number(row.line)}",
             row.function,
-            _reason(row.loop, row.reason),
+            _loop_reason(row.loop, row.reason),
         ]
         for row in found.itertuples(index=False)
     ]
@@ -41,7 +41,7 @@ def feedback_table(found: pd.DataFrame) -> Table:
     )
 
 
-def _reason(loop: int, why: str) -> str:
+def _loop_reason(loop: int, why: str) -> str:
     """Returns the reason, with the line of the loop to which it belongs."""
     return f"loop at line {loop}: {why}" if why and loop else why
 

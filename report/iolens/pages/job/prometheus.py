@@ -67,11 +67,11 @@ def exposition(readings: Iterable[Reading]) -> str:
     for name, (kind, text) in _FAMILIES.items():
         full = f"{name}_total" if kind == "counter" else name
         lines += [f"# HELP {full} {text}", f"# TYPE {full} {kind}"]
-        lines += [f"{full}{{{_written(labels)}}} {value!r}" for labels, value in families[name].items()]
+        lines += [f"{full}{{{_label_text(labels)}}} {value!r}" for labels, value in families[name].items()]
     return "\n".join([*lines, ""])
 
 
-def _written(labels: Labels) -> str:
+def _label_text(labels: Labels) -> str:
     """Returns labels in Prometheus's format, with its three escapes in values."""
     escapes = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
     return ",".join(f'{name}="{value.translate(escapes)}"' for name, value in labels)

@@ -32,11 +32,11 @@ def time_bar(job: Job) -> list[Block]:
     """Returns the bar; nothing for a log that does not know where any of the run time went."""
     parts = time.time_parts(job)
     if parts is not None:
-        return [_drawn(job, _measured(parts.rows("part", "seconds")), _about_parts(job))]
+        return [_drawn(job, _measured_parts(parts.rows("part", "seconds")), _about_parts(job))]
     found = None if is_without_io(job) else run_parts(job)
     if found is None:
         return []
-    return [_drawn(job, _recorded(list(found.rows("layer", "operation", "seconds"))), _about_io(job))]
+    return [_drawn(job, _recorded_parts(list(found.rows("layer", "operation", "seconds"))), _about_io(job))]
 
 
 def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> FigureBlock:
@@ -62,14 +62,14 @@ def _short_time(seconds: float) -> str:
     return words.duration(seconds) if seconds >= _SHORTEST else f"< {_SHORTEST} s"
 
 
-def _measured(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float, str]]:
+def _measured_parts(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float, str]]:
     """Returns the parts of the bar for a log that has measured computing, waiting, MPI and I/O."""
     from iolens.figures.job.time_shares import part_colour
 
     return [(part, seconds, part_colour(part)) for part, seconds in rows]
 
 
-def _recorded(rows: list[tuple[str, str, float]]) -> list[tuple[str, float, str]]:
+def _recorded_parts(rows: list[tuple[str, str, float]]) -> list[tuple[str, float, str]]:
     """Returns the parts of the bar for a log that has measured I/O alone: layers and operations, small ones together,
     and the rest of the run.
     """

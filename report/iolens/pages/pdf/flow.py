@@ -152,14 +152,14 @@ def together(blocks: Sequence[Block]) -> list[list[Block]]:
     """
     groups: list[list[Block]] = []
     for block in blocks:
-        if groups and isinstance(block, Text) and block.style in _BELONGING and _heads(groups[-1][0]):
+        if groups and isinstance(block, Text) and block.style in _BELONGING and _begins_finding(groups[-1][0]):
             groups[-1].append(block)
         else:
             groups.append([block])
     return groups
 
 
-def _heads(block: Block) -> bool:
+def _begins_finding(block: Block) -> bool:
     """Returns whether a block begins a finding."""
     return isinstance(block, Text) and block.style == "finding"
 
@@ -188,9 +188,9 @@ def _parts(block: Block, width: float, spacing: Spacing) -> list[Flowable]:
         return [_paragraph(block.text, block.style)]
     if isinstance(block, FigureBlock):
         figure = Drawing(block.figure, min(width, block.width or width), spacing.figures, described(block))
-        return _spaced([*_titled(block.title), figure, *_noted(block.caption)], spacing)
+        return _spaced([*_titled(block.title), figure, *_note_paragraph(block.caption)], spacing)
     if isinstance(block, Table):
-        return _spaced([*_titled(block.title), grid(block, width, _noted(block.note))], spacing)
+        return _spaced([*_titled(block.title), grid(block, width, _note_paragraph(block.note))], spacing)
     return [side_by_side(block, width, spacing)]
 
 
@@ -205,7 +205,7 @@ def _titled(title: str) -> list[Flowable]:
     return [_paragraph(title, "heading")] if title else []
 
 
-def _noted(note: str) -> list[Flowable]:
+def _note_paragraph(note: str) -> list[Flowable]:
     """Returns the note as a paragraph, or an empty list if there is none."""
     return [_paragraph(note, "note")] if note else []
 

@@ -65,7 +65,7 @@ class Tags:
         root = PDFDictionary({"Type": PDFName("StructTreeRoot")})
         place = document.Reference(root)
         found: dict[int, Any] = {}
-        root["K"] = _written(self.document, place, document, found)
+        root["K"] = _write_element(self.document, place, document, found)
         tree = [
             part
             for number in range(len(pages))
@@ -76,7 +76,7 @@ class Tags:
         document.Catalog.MarkInfo = PDFDictionary({"Marked": "true"})
 
 
-def _written(element: _Element, parent: Any, document: Any, found: dict[int, Any]) -> Any:
+def _write_element(element: _Element, parent: Any, document: Any, found: dict[int, Any]) -> Any:
     """Adds an element and all elements below it to the document. Returns the element's reference, which is also added
     to `found`.
     """
@@ -90,7 +90,7 @@ def _written(element: _Element, parent: Any, document: Any, found: dict[int, Any
         made["Pg"] = document.Reference(document.Pages.pages[element.page - 1])
         made["K"] = element.mark
     else:
-        made["K"] = PDFArray([_written(one, place, document, found) for one in element.below])
+        made["K"] = PDFArray([_write_element(one, place, document, found) for one in element.below])
     return place
 
 

@@ -26,7 +26,7 @@ def write_subjects(subjects: Subjects, path: Path) -> ComparisonSummary:
     title = f"Comparison of {len(subjects.all)}"
     names = ", ".join(f"{letter} {one.label}" for letter, one in subjects.named)
     evidence = sources_of_subjects(subjects)
-    write_document(path, title, names, [*laid_out(_PAGES, subjects), audit_page(evidence)], _labels(subjects))
+    write_document(path, title, names, [*laid_out(_PAGES, subjects), audit_page(evidence)], _storage_marks(subjects))
     return ComparisonSummary(
         path=path,
         verdict="\n".join(headline(subjects)),
@@ -38,7 +38,7 @@ def write_subjects(subjects: Subjects, path: Path) -> ComparisonSummary:
     )
 
 
-def _labels(subjects: Subjects) -> list[str]:
+def _storage_marks(subjects: Subjects) -> list[str]:
     """Returns the marks that every page must show: the storage that was emulated."""
     kinds = {(trial.record.get("storage") or {}).get("kind") for one in subjects.all for trial in one.trials}
     kinds |= {job.storage for one in subjects.all for job in one.jobs}

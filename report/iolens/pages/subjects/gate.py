@@ -14,7 +14,13 @@ from iolens.pages.subjects.words import value_text
 def verdict_table(verdicts: Sequence[LimitVerdict]) -> Table:
     """Returns a row per limit."""
     rows = [
-        [one.limit.text, value_text(one.base, one.unit), value_text(one.new, one.unit), _change(one), _outcome(one)]
+        [
+            one.limit.text,
+            value_text(one.base, one.unit),
+            value_text(one.new, one.unit),
+            _change_words(one),
+            _outcome(one),
+        ]
         for one in verdicts
     ]
     return Table("Limits", ["limit", "before", "now", "change", "verdict"], rows)
@@ -25,7 +31,7 @@ def summary(verdicts: Sequence[LimitVerdict]) -> str:
     broken = [one for one in verdicts if one.outcome == BROKEN]
     still_open = sum(one.outcome == OPEN for one in verdicts)
     told = [f"{len(broken)} of {words.plural(len(verdicts), 'limit')} broken"]
-    told += [f"{one.limit.name} {_change(one)} (limit {one.limit.text})" for one in broken]
+    told += [f"{one.limit.name} {_change_words(one)} (limit {one.limit.text})" for one in broken]
     if still_open:
         told.append(f"the runs cannot tell {still_open}")
     return "; ".join(told)
@@ -39,7 +45,7 @@ def junit(verdicts: Sequence[LimitVerdict]) -> str:
     suite = ElementTree.Element("testsuite", {"name": "iolens check"} | {key: str(n) for key, n in numbers.items()})
     for one in verdicts:
         case = ElementTree.SubElement(suite, "testcase", classname="iolens", name=one.limit.text)
-        said = f"{value_text(one.base, one.unit)} before, {value_text(one.new, one.unit)} now: {_change(one)}"
+        said = f"{value_text(one.base, one.unit)} before, {value_text(one.new, one.unit)} now: {_change_words(one)}"
         if one.outcome == BROKEN:
             ElementTree.SubElement(case, "failure", message=said)
         elif one.outcome == OPEN:
@@ -48,7 +54,7 @@ def junit(verdicts: Sequence[LimitVerdict]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
 
 
-def _change(one: LimitVerdict) -> str:
+def _change_words(one: LimitVerdict) -> str:
     """Returns the change of a number, with its interval."""
     if one.ratio is None:
         return words.NONE

@@ -53,7 +53,7 @@ def value_text(value: float, unit: str) -> str:
     if is_nan(value):
         return words.NONE
     if unit == "s":
-        return _spent(value)
+        return _seconds_words(value)
     if unit == "B":
         return words.size(value)
     if unit == "MiB/s":
@@ -65,7 +65,7 @@ def value_text(value: float, unit: str) -> str:
     return f"{words.ratio(value) if abs(value) < 1000 else words.count(round(value))} {unit}"
 
 
-def _spent(value: float) -> str:
+def _seconds_words(value: float) -> str:
     """Returns seconds with three digits at least, in the unit that they fit: 12.5 s, 35.1 ms, 125.3 s, 1,479 s."""
     if value >= 10_000:
         return words.duration(value)
@@ -107,7 +107,9 @@ def headline(subjects: Subjects) -> list[str]:
     first = subjects.letters[0]
     said = []
     for letter, subject in subjects.named[1:]:
-        parts = [part for group in _HEADLINE for part in _named(rows[rows["group"] == group], group, first, letter)]
+        parts = [
+            part for group in _HEADLINE for part in _headline_rows(rows[rows["group"] == group], group, first, letter)
+        ]
         parts += [_summed(group, each, letter) for group, each in _sized_groups(rows, letter)]
         parts += _profiled(rows, first, letter)
         text = "; ".join(part for part in parts if part)
@@ -126,7 +128,7 @@ def _nothing_said(rows: pd.DataFrame, letter: str) -> str:
     return "none of the numbers that matter most differs"
 
 
-def _named(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
+def _headline_rows(rows: pd.DataFrame, group: str, first: str, letter: str) -> list[str]:
     """Returns the rows of a group of the headline, each as a part of a sentence."""
     shown = rows[rows[f"ratio {letter}"].notna() & (rows[f"standing {letter}"] != SAME)]
     shown = shown[shown["name"].isin(_NAMED)] if group == RUN else shown[shown["better"] != 0]

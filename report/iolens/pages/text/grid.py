@@ -50,8 +50,8 @@ class Sheets(Flowable):  # type: ignore[misc]
         heights = self.whole._rowHeights
         fits = self.whole.wrap(width, height)[1] <= height
         parts = [] if fits else self.whole.split(width, height)
-        rest = _rows_of(parts[1]) if len(parts) == 2 else 0
-        if rest < _FEWEST <= _rows_of(self.whole) // 2 and (fits or rest):
+        rest = _row_count(parts[1]) if len(parts) == 2 else 0
+        if rest < _FEWEST <= _row_count(self.whole) // 2 and (fits or rest):
             room = sum(heights) if fits else height
             parts = self.whole.split(width, room - sum(heights[len(heights) - _FEWEST + rest :]) - 0.1)
         return [parts[0], Sheets(parts[1], self.note)] if len(parts) == 2 else []
@@ -65,7 +65,7 @@ class Sheets(Flowable):  # type: ignore[misc]
             part.drawOn(self.canv, 0, y)
 
 
-def _rows_of(part: Any) -> int:
+def _row_count(part: Any) -> int:
     """Returns the number of rows of a reportlab table, without its head."""
     return int(part._nrows) - int(part.repeatRows)
 
@@ -82,10 +82,10 @@ def _set_table(table: Table, width: float, closer: bool) -> Grid:
     rows = [[str(cell) for cell in row] for row in table.rows]
     heads = [str(name) for name in table.columns]
     widths = column_widths(heads, rows, width)
-    cells = [_wrapped(row, widths, PLAIN) for row in rows]
+    cells = [_broken_cells(row, widths, PLAIN) for row in rows]
     head = int(any(heads))
     if head:
-        cells.insert(0, _wrapped(heads, widths, BOLD))
+        cells.insert(0, _broken_cells(heads, widths, BOLD))
     leading, above, below = _CLOSE if closer else _USUAL
     style: list[tuple[object, ...]] = [
         ("FONT", (0, 0), (-1, -1), font(PLAIN), _SIZE, leading),
@@ -138,6 +138,6 @@ def capped(wanted: Sequence[float], width: float) -> list[float]:
     return list(wanted)
 
 
-def _wrapped(cells: Sequence[str], widths: Sequence[float], name: str) -> list[str]:
+def _broken_cells(cells: Sequence[str], widths: Sequence[float], name: str) -> list[str]:
     """Returns the cells with line breaks where their column requires them."""
     return ["\n".join(broken(cell, name, _SIZE, wide - _PAD)) for cell, wide in zip(cells, widths, strict=True)]

@@ -50,18 +50,18 @@ def table_text(table: Table, width: int) -> list[str]:
     rows = [[printable_text(str(cell), keep=INDENT) for cell in row] for row in table.rows[:MOST_ROWS]]
     heads = [str(head) for head in table.columns]
     numeric = [all(NUMBER.match(row[n]) for row in rows) for n in range(len(heads))]
-    kept, widths = _fitted(heads, rows, numeric, width)
+    kept, widths = _columns_that_fit(heads, rows, numeric, width)
     lines = paragraph(table.title, width) if table.title else []
     columns = list(zip(kept, widths, strict=True))
     if any(heads):
         lines += _head_lines([heads[n] for n in kept], widths, [numeric[n] for n in kept])
         lines.append((" " * _GAP).join("─" * wide for wide in widths))
     for row in rows:
-        parts = [_folded(row[n], wide) for n, wide in columns]
+        parts = [_lines_of_cell(row[n], wide) for n, wide in columns]
         for level in range(max(map(len, parts))):
             cells = [part[level] if level < len(part) else "" for part in parts]
             each = zip(cells, columns, strict=True)
-            lines.append((" " * _GAP).join(_aligned(cell, wide, numeric[n]) for cell, (n, wide) in each).rstrip())
+            lines.append((" " * _GAP).join(_padded(cell, wide, numeric[n]) for cell, (n, wide) in each).rstrip())
     missing = [heads[n] for n in range(len(heads)) if n not in kept]
     if missing:
         lines += paragraph(f"No room in {width} columns for: {', '.join(missing)}.", width)
@@ -70,7 +70,7 @@ def table_text(table: Table, width: int) -> list[str]:
     return lines + (paragraph(table.note, width) if table.note else [])
 
 
-def _folded(cell: str, width: int) -> list[str]:
+def _lines_of_cell(cell: str, width: int) -> list[str]:
     """Returns the lines of a cell in its column: sentences are broken at spaces, a path or a longer word loses its
     middle.
     """
@@ -84,7 +84,7 @@ def _folded(cell: str, width: int) -> list[str]:
     return textwrap.wrap(cell, width)
 
 
-def _fitted(
+def _columns_that_fit(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
 ) -> tuple[list[int], list[int]]:
     """Returns the columns that are shown, and their widths.
@@ -128,7 +128,7 @@ def _head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[b
     cells = [[""] * (most - len(each)) + each for each in broken]
     columns = list(zip(cells, widths, numeric, strict=True))
     return [
-        (" " * _GAP).join(_aligned(each[line], wide, right) for each, wide, right in columns).rstrip()
+        (" " * _GAP).join(_padded(each[line], wide, right) for each, wide, right in columns).rstrip()
         for line in range(most)
     ]
 
@@ -140,6 +140,6 @@ def shortened(cell: str, wide: int) -> str:
     return cell if len(cell) <= wide else middle(cell, wide - 1)
 
 
-def _aligned(cell: str, wide: int, right: bool) -> str:
+def _padded(cell: str, wide: int, right: bool) -> str:
     """Returns the cell padded to its column's width."""
     return cell.rjust(wide) if right else cell.ljust(wide)

@@ -41,8 +41,8 @@ def plain_table(table: Table, room: int = UNLIMITED) -> str:
     shown, body = next(
         (pair for pair in bodies if len(pair[1][0]) <= room), (every, _plain_lines(table, every, _SHORTEST, 0))
     )
-    note = " ".join(filter(None, (table.note, _left_out(table.columns[shown:]))))
-    return "\n".join([table.title, "", *body, *_noted(note, room)])
+    note = " ".join(filter(None, (table.note, _columns_left_out(table.columns[shown:]))))
+    return "\n".join([table.title, "", *body, *_note_lines(note, room)])
 
 
 def _fewest(table: Table) -> int:
@@ -52,24 +52,24 @@ def _fewest(table: Table) -> int:
 
 def _plain_lines(table: Table, shown: int, longest: int, head: int) -> list[str]:
     """Returns the lines of the first columns of a table."""
-    rows = [part for row in table.rows for part in _folded(row[:shown], longest)]
-    return _lines(table.columns[:shown], rows, head)
+    rows = [part for row in table.rows for part in _row_lines(row[:shown], longest)]
+    return _table_lines(table.columns[:shown], rows, head)
 
 
-def _left_out(heads: Sequence[str]) -> str:
+def _columns_left_out(heads: Sequence[str]) -> str:
     """Returns a sentence that names the columns that do not fit; "" if all do."""
     return f"No room for {', '.join(f'“{head}”' for head in heads)}: --csv has all columns." if heads else ""
 
 
-def _folded(row: Sequence[str], longest: int) -> list[list[str]]:
+def _row_lines(row: Sequence[str], longest: int) -> list[list[str]]:
     """Returns the lines of each cell of a row. Long texts are broken, and lists are broken after their commas; a path
     stays whole.
     """
-    cells = [_wrapped(cell, longest) for cell in row]
+    cells = [_cell_lines(cell, longest) for cell in row]
     return [[cell[n] if n < len(cell) else "" for cell in cells] for n in range(max(map(len, cells)))]
 
 
-def _wrapped(cell: str, longest: int) -> list[str]:
+def _cell_lines(cell: str, longest: int) -> list[str]:
     """Returns the lines of a cell."""
     lines = []
     for line in wrap(cell, longest, break_long_words=False, break_on_hyphens=False) or [""]:
@@ -91,11 +91,11 @@ def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: in
     names = [row[0].replace(INDENT, "") for row in table.rows]
     widest = max((max(depth - 1, 0) + len(name) for depth, name in zip(depths, names, strict=True)), default=0)
     shown = len(table.columns)
-    body = _lines(table.columns[1:], [row[1:] for row in table.rows])
+    body = _table_lines(table.columns[1:], [row[1:] for row in table.rows])
     while shown > 2 and deepest + len(body[0]) + 3 + min(widest, _NAME) > room:
         shown -= 1
-        body = _lines(table.columns[1:shown], [row[1:shown] for row in table.rows])
-    note = " ".join(filter(None, (table.note, _left_out(table.columns[shown:]))))
+        body = _table_lines(table.columns[1:shown], [row[1:shown] for row in table.rows])
+    note = " ".join(filter(None, (table.note, _columns_left_out(table.columns[shown:]))))
     width = len(body[0])
     names = [
         shortened(name, max(_NAME, room - deepest - width - 3 - max(depth - 1, 0)))
@@ -110,13 +110,14 @@ def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: in
         before = depth
     ends = [f"{' ' * deepest}{head} |" for head in body[: len(body) - len(names) - 1]]
     heads = [
-        line + (f" {' ' * place}{name}" if name else "") for place, name, line in _aligned(ends, levels, width, deepest)
+        line + (f" {' ' * place}{name}" if name else "")
+        for place, name, line in _heading_lines(ends, levels, width, deepest)
     ]
     rule = "=" * (width + end + deepest)
-    return "\n".join([table.title, "", *heads, "", *said, rule, *_noted(note, room)])
+    return "\n".join([table.title, "", *heads, "", *said, rule, *_note_lines(note, room)])
 
 
-def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
+def _heading_lines(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
     """Returns the heading lines above the tree's rows. Each has a number, the name of a level of the tree, and the text
     above the columns; the shorter of the two lists is filled up.
     """
@@ -127,15 +128,15 @@ def _aligned(ends: Sequence[str], levels: Sequence[str], width: int, deepest: in
     return [(place, name, head) for place, (name, head) in enumerate(zip(names, heads, strict=True))]
 
 
-def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]], longest: int = _HEAD) -> list[str]:
+def _table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], longest: int = _HEAD) -> list[str]:
     """Returns the lines of the heads (one word per line if they are wider than their column), a rule, and the rows. A
     head of at most `longest` characters stays in one line.
     """
     widths = [
         max([len(cell) for cell in cells] + [len(word) for word in head.split()] + [min(longest, len(head))])
-        for head, cells in zip(heads, _columns_of(rows, len(heads)), strict=True)
+        for head, cells in zip(heads, _cells_by_column(rows, len(heads)), strict=True)
     ]
-    flush = [all(NUMBER.match(cell) for cell in cells) for cells in _columns_of(rows, len(heads))]
+    flush = [all(NUMBER.match(cell) for cell in cells) for cells in _cells_by_column(rows, len(heads))]
     broken = [wrap(head, wide) or [""] for head, wide in zip(heads, widths, strict=True)]
     tall = max((len(parts) for parts in broken), default=1)
     top = [[""] * (tall - len(parts)) + parts for parts in broken]
@@ -149,11 +150,11 @@ def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]], longest: int = _
     return [*(line([parts[n] for parts in top]) for n in range(tall)), rule, *(line(row) for row in rows)]
 
 
-def _columns_of(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+def _cells_by_column(rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
     """Returns the cells by column."""
     return [[row[n] for row in rows] for n in range(count)]
 
 
-def _noted(note: str, room: int) -> list[str]:
+def _note_lines(note: str, room: int) -> list[str]:
     """Returns the note, in lines."""
     return ["", *wrap(note, min(_WIDTH, room))] if note else []

@@ -35,7 +35,7 @@ def _in_a_call(event: str) -> Column:
     return Column(head, event, lambda value: words.GUARD if is_nan(value) else words.digits(factor * value))
 
 
-def _columns(job: Job) -> list[Column]:
+def _traced_columns(job: Job) -> list[Column]:
     """Returns the columns that every log has, and one for each event that was counted in calls."""
     return _COLUMNS + [_in_a_call(event) for event in events_in_calls(job)]
 
@@ -44,7 +44,7 @@ TRACED: Exhibit[Job] = Exhibit(
     name="traced",
     title="Traced functions",
     metric=traced_calls.traced_calls,
-    columns=_columns,
+    columns=_traced_columns,
     note="Values of an average rank. Exclusive: without inner calls whose time is in the log (traced functions, MPI "
     "if it is traced, files). Inclusive: a call inside a call of the same function is part of the outer call. "
     "Imb.% uses exclusive times, or inclusive times if the log has no others. A rank stops counting a function "
@@ -55,7 +55,7 @@ TRACED: Exhibit[Job] = Exhibit(
 )
 
 
-def _total(value: float, unit: str) -> str:
+def _sum_words(value: float, unit: str) -> str:
     """Returns a sum over calls; empty if there is none."""
     return "" if is_nan(value) else counter_text(value, unit, "")
 

@@ -7,12 +7,12 @@ from iolens.pages import words
 from iolens.pages.exhibit import Column
 
 
-def _several(number: float) -> str:
+def _several_files(number: float) -> str:
     """Returns the number of files that a row sums, in words; an empty text for one file."""
     return words.count(number) if number > 1 else ""
 
 
-FAMILY_SIZE = Column("files", "files", _several, optional=True)
+FAMILY_SIZE = Column("files", "files", _several_files, optional=True)
 """The number of files of a family."""
 
 FAMILY_NOTE = (

@@ -35,7 +35,7 @@ _RATES = (
 _MOST_RATES = 2
 
 
-def _labels(subjects: Subjects) -> dict[str, str]:
+def _names_by_letter(subjects: Subjects) -> dict[str, str]:
     """Returns the names by their letters."""
     return {letter: one.label for letter, one in subjects.named}
 
@@ -44,7 +44,7 @@ def _legend_labels(subjects: Subjects) -> dict[str, str]:
     """Returns the subjects in a legend by their letters."""
     from iolens.figures.subjects.colours import legend_label
 
-    return {letter: legend_label(letter, label) for letter, label in _labels(subjects).items()}
+    return {letter: legend_label(letter, label) for letter, label in _names_by_letter(subjects).items()}
 
 
 def _leading(subjects: Subjects) -> pd.DataFrame:
@@ -135,7 +135,7 @@ def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
         yield FigureBlock(figure, caption, says=finding.extremes(pairs, lambda value: f"{three_digits(value)} MiB/s"))
 
 
-def _time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _operation_time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with the time of an average process by operation."""
     from iolens.figures.subjects.times import time_bars
 
@@ -166,14 +166,14 @@ def subject_activity_figure(subjects: Subjects) -> list[FigureBlock]:
     return [FigureBlock(heatmaps(found), caption, says=says)]
 
 
-def _size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _access_size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields one figure with the histograms of access sizes of all subjects."""
     from iolens.figures.subjects.sizes import size_histograms
 
     caption = "Accesses of all ranks by size in bytes (K = 1024); the mean over the logs of a subject."
     names = found["layer"] + " " + found["kind"] + " of " + found["letter"] + ", " + found["bucket"].astype(str)
     says = finding.largest(zip(names, found["count"], strict=True), finding.count_text, 6)
-    yield FigureBlock(size_histograms(found, _labels(subjects)), caption, says=says)
+    yield FigureBlock(size_histograms(found, _names_by_letter(subjects)), caption, says=says)
 
 
 RATIOS: Exhibit[Subjects] = Exhibit("ratios", "What differs", _leading, draw=_ratio_figure)
@@ -181,7 +181,7 @@ RATIOS: Exhibit[Subjects] = Exhibit("ratios", "What differs", _leading, draw=_ra
 BARS: Exhibit[Subjects] = Exhibit("rates", "Rates", _rates, draw=_rate_figures)
 
 TIMES: Exhibit[Subjects] = Exhibit(
-    "times", "I/O time by operation", subject_shapes.operation_seconds, draw=_time_figure
+    "times", "I/O time by operation", subject_shapes.operation_seconds, draw=_operation_time_figure
 )
 
-SIZES: Exhibit[Subjects] = Exhibit("sizes", "Access sizes", subject_shapes.sizes, draw=_size_figure)
+SIZES: Exhibit[Subjects] = Exhibit("sizes", "Access sizes", subject_shapes.sizes, draw=_access_size_figure)

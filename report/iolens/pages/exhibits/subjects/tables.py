@@ -102,14 +102,14 @@ def grouped_tables(subjects: Subjects, whole: bool = False) -> list[Block]:
     tables: list[Block] = []
     for group, rows in found.groupby("group", sort=False) if len(found) else ():
         lacking = bool(rows[[f"value {letter}" for letter in subjects.letters]].isna().any(axis=None))
-        one = replace(_NUMBERS, metric=partial(_given, rows), title=str(group), note=_LACKING if lacking else "")
+        one = replace(_NUMBERS, metric=partial(_chosen_rows, rows), title=str(group), note=_LACKING if lacking else "")
         table = one.table(subjects)
         if table is not None:
             tables.append(table)
     return tables
 
 
-def _given(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
+def _chosen_rows(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
     """Returns `rows` unchanged: the metric of an exhibit whose rows were chosen before."""
     return rows
 

@@ -28,7 +28,7 @@ def build_answers(comparison: Comparison) -> pd.DataFrame | None:
         rows.append(
             {
                 "label": point["label"],
-                **{name.partition(".")[2]: _known(own, name) for name in _MADE},
+                **{name.partition(".")[2]: _build_values(own, name) for name in _MADE},
                 "runs": len(own),
                 "difference": own.loc[worst, "answer.difference"],
                 "answer": own.loc[worst, "answer.said"],
@@ -37,7 +37,7 @@ def build_answers(comparison: Comparison) -> pd.DataFrame | None:
     return pd.DataFrame(rows).astype({"difference": float})
 
 
-def _known(runs: pd.DataFrame, column: str) -> str:
+def _build_values(runs: pd.DataFrame, column: str) -> str:
     """Returns the values of a column that describe how the program of these runs was built."""
     values = runs[column].dropna() if column in runs else []
     return "; ".join(dict.fromkeys(map(str, values))) or "n/a"

@@ -39,7 +39,7 @@ def comparison_points(comparison: Comparison) -> pd.DataFrame:
     `is_baseline`.
     """
     found = comparison.points
-    standings = [_standing(comparison, index, point) for index, point in found.iterrows()]
+    standings = [_standing_words(comparison, index, point) for index, point in found.iterrows()]
     return found.assign(standing=standings, is_baseline=found.index == comparison.baseline)
 
 
@@ -60,7 +60,7 @@ def _interaction(comparison: Comparison) -> pd.DataFrame | None:
     return None if comparison.interaction is None else comparison.interaction.cells
 
 
-def _runs(comparison: Comparison) -> pd.DataFrame:
+def _runs_with_fresh(comparison: Comparison) -> pd.DataFrame:
     """Returns `Comparison.runs` and the confirming runs, with missing values if no run has a column that the
     table shows.
     """
@@ -71,7 +71,7 @@ def _runs(comparison: Comparison) -> pd.DataFrame:
     return found.assign(**dict.fromkeys(name for name in shown if name not in found))
 
 
-def _standing(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
+def _standing_words(comparison: Comparison, index: Any, point: pd.Series[Any]) -> str:
     """Returns the standing of a point: best, tied with it, worst, or the reason why it was left out."""
     if point["left_out"]:
         return str(point["left_out"])
@@ -95,10 +95,10 @@ def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     figure = heatmap_figure(found, (pair[0], pair[1]), rest, comparison.measure.axis, comparison.best)
     caption = f"Typical {comparison.measure.name} of each setting. "
     caption += "Framed: the best; hatched: left out of the comparison."
-    yield FigureBlock(figure, caption, says=_fastest_and_slowest(comparison))
+    yield FigureBlock(figure, caption, says=_ends_of_points(comparison))
 
 
-def _fastest_and_slowest(comparison: Comparison, column: str = "value") -> str:
+def _ends_of_points(comparison: Comparison, column: str = "value") -> str:
     """Returns the compared points with the largest and the smallest number in a column: `value`, or `seconds`."""
     points = comparison.points[comparison.points["left_out"] == ""].dropna(subset=[column])
     pairs = zip(points["label"].astype(str), points[column], strict=True)
@@ -130,7 +130,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
     )
     for columns, axis, caption in drawn:
         figure = grouped_bars(found, comparison.runs, comparison.factors, columns, axis, comparison.best)
-        yield FigureBlock(figure, caption, says=_fastest_and_slowest(comparison, columns[0]))
+        yield FigureBlock(figure, caption, says=_ends_of_points(comparison, columns[0]))
 
 
 def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -143,7 +143,7 @@ def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Fig
     if shown < measured:
         caption += f" The best {shown} of {measured}."
     figure = ranking(found, comparison.measure.axis, comparison.measure.less_is_better)
-    yield FigureBlock(figure, caption, says=_fastest_and_slowest(comparison))
+    yield FigureBlock(figure, caption, says=_ends_of_points(comparison))
 
 
 def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -171,7 +171,7 @@ def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable
         lines = interaction_lines(found, comparison.interaction.names, comparison.measure.axis)
         caption = "Parallel lines: the two settings act independently. Lines that fan out: they pay off together. "
         caption += _LEAVES
-        yield FigureBlock(lines, caption, says=_fastest_and_slowest(comparison))
+        yield FigureBlock(lines, caption, says=_ends_of_points(comparison))
 
 
 def _points_note(comparison: Comparison) -> str:
@@ -216,7 +216,7 @@ def _points_columns(comparison: Comparison) -> list[Column]:
         _COUNT,
         _value_column(comparison),
         *io,
-        *_against(comparison),
+        *_baseline_column(comparison),
         Column("standing", "standing"),
     ]
 
@@ -224,7 +224,7 @@ def _points_columns(comparison: Comparison) -> list[Column]:
 def _brief_columns(comparison: Comparison) -> list[Column]:
     """Returns the columns of points for a narrow terminal: the settings that vary, and the results."""
     reason = Column("standing", "standing", lambda text: text.partition(":")[0])
-    return [*_levels(comparison.factors), _COUNT, _value_column(comparison), *_against(comparison), reason]
+    return [*_levels(comparison.factors), _COUNT, _value_column(comparison), *_baseline_column(comparison), reason]
 
 
 def _value_column(comparison: Comparison) -> Column:
@@ -233,7 +233,7 @@ def _value_column(comparison: Comparison) -> Column:
     return Column(measure.axis if measure.less_is_better else measure.unit, ("value", "low", "high"), _with_interval)
 
 
-def _against(comparison: Comparison) -> list[Column]:
+def _baseline_column(comparison: Comparison) -> list[Column]:
     """Returns the column of ratios to the baseline; none if no run is the baseline."""
     if comparison.baseline is None:
         return []
@@ -262,8 +262,8 @@ def _runs_columns(comparison: Comparison) -> list[Column]:
 def _measured_columns(measure: Measure) -> list[Column]:
     """Returns the columns of each run's measurements."""
     if measure.less_is_better:
-        return [Column(measure.axis, measure.column, _measured)]
-    return [Column(measure.unit, measure.column, _measured), Column("I/O s", "io_seconds", _measured)]
+        return [Column(measure.axis, measure.column, _measured_number)]
+    return [Column(measure.unit, measure.column, _measured_number), Column("I/O s", "io_seconds", _measured_number)]
 
 
 def _runs_text(count: int, planned: int, lost: int) -> str:
@@ -281,7 +281,7 @@ def _against_baseline(is_baseline: bool, ratio: float, low: float, high: float) 
     return "baseline" if is_baseline else _with_interval(ratio, low, high)
 
 
-def _change(setting: str, base: Any, level: Any) -> str:
+def _level_change(setting: str, base: Any, level: Any) -> str:
     """Returns the change from one level of a setting to another in words."""
     return f"{level_text(setting, base)} → {level_text(setting, level)}"
 
@@ -296,7 +296,7 @@ def _slashed_sizes(*values: Any) -> str:
     return " / ".join(words.NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
 
 
-def _measured(value: Any) -> str:
+def _measured_number(value: Any) -> str:
     """Returns a measured number, n/a if it is missing."""
     return words.NONE if value is None or is_nan(value) else three_digits(float(value))
 
@@ -341,7 +341,7 @@ EFFECTS: Exhibit[Comparison] = Exhibit(
     metric=_effects,
     columns=[
         Column("setting", "setting", name_text),
-        Column("change", ("setting", "base", "level"), _change),
+        Column("change", ("setting", "base", "level"), _level_change),
         Column("mean ×", ("ratio", "low", "high"), _with_interval),
         Column(
             "single pairs ×", ("smallest", "largest"), lambda low, high: f"{three_digits(low)} … {three_digits(high)}"
@@ -359,7 +359,7 @@ INTERACTION: Exhibit[Comparison] = Exhibit(
 RUNS: Exhibit[Comparison] = Exhibit(
     name="runs",
     title="All runs",
-    metric=_runs,
+    metric=_runs_with_fresh,
     columns=_runs_columns,
     note="r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none "
     "does); o: observed, the ranks that wrote to the file. Largest write: the largest single write any "

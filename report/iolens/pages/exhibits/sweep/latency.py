@@ -34,7 +34,7 @@ def _overall(found: Latencies) -> pd.DataFrame:
     return found.comparison.overall
 
 
-def _cells(found: Latencies) -> pd.DataFrame:
+def _latency_cells(found: Latencies) -> pd.DataFrame:
     """Returns `LatencyComparison.cells`: each operation, size and variant."""
     return found.comparison.cells
 
@@ -47,7 +47,7 @@ def _choices(found: Latencies) -> pd.DataFrame | None:
     return found.choices if told else None
 
 
-def _rows(found: Latencies) -> pd.DataFrame:
+def _latency_rows_of(found: Latencies) -> pd.DataFrame:
     """Returns the latencies of all runs in the form of metrics.comparison.latency.latency_rows."""
     return found.rows
 
@@ -79,7 +79,7 @@ def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[Figur
         caption += f" Bars that end at {LOWEST:.0f} % are longer: they carry their number."
     draw = improvement_bars if found.comparison.by_size else operation_improvement
     compared = every[every["variant"] != baseline]
-    says = _fastest_and_slowest(compared, "improvement", lambda value: f"{value:.0f} %")
+    says = _ends_of_latencies(compared, "improvement", lambda value: f"{value:.0f} %")
     yield FigureBlock(draw(every, baseline), caption, says=says)
 
 
@@ -90,7 +90,7 @@ def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlo
     from iolens.figures.comparison.latency_lines import latency_lines, operation_latencies
 
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
-    says = _fastest_and_slowest(
+    says = _ends_of_latencies(
         found.comparison.cells, "seconds", lambda value: f"{three_digits(_MICRO * value)} microseconds"
     )
     if not found.comparison.by_size:
@@ -103,7 +103,7 @@ def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlo
     yield FigureBlock(latency_lines(found.comparison.cells, limits), caption, says=says)
 
 
-def _fastest_and_slowest(cells: pd.DataFrame, column: str, say: Callable[[float], str]) -> str:
+def _ends_of_latencies(cells: pd.DataFrame, column: str, say: Callable[[float], str]) -> str:
     """Returns the largest and the smallest number in a column of `LatencyComparison.cells`, with operation, size and
     variant.
     """
@@ -141,16 +141,16 @@ def _micro(seconds: float) -> str:
     return words.NONE if is_nan(seconds) else three_digits(seconds * _MICRO)
 
 
-def _is_known(value: Any) -> bool:
+def _is_present(value: Any) -> bool:
     """Returns False for None and for a frame's missing values."""
     return value is not None and not is_nan(value)
 
 
-def _remark(crowded: Any, same_as: Any) -> str:
+def _variant_remark(crowded: Any, same_as: Any) -> str:
     """Returns the reasons to doubt a variant's latencies, or that it is the same as another variant."""
-    if not _is_known(crowded):
+    if not _is_present(crowded):
         return words.NONE
-    said = ["more ranks than processors"] * bool(crowded) + [f"ran as {same_as} did"] * _is_known(same_as)
+    said = ["more ranks than processors"] * bool(crowded) + [f"ran as {same_as} did"] * _is_present(same_as)
     return ", ".join(said)
 
 
@@ -182,15 +182,19 @@ CHOICES: Exhibit[Latencies] = Exhibit(
     metric=_choices,
     columns=[
         Column("variant", "variant"),
-        Column("first component", "selected", lambda name: str(name) if _is_known(name) else words.NONE),
-        Column("eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if _is_known(size) else words.NONE),
-        Column("remark", ("oversubscribed", "same_as"), _remark),
+        Column("first component", "selected", lambda name: str(name) if _is_present(name) else words.NONE),
+        Column(
+            "eager limit seen", "eager_observed", lambda size: f"{int(size)} B" if _is_present(size) else words.NONE
+        ),
+        Column("remark", ("oversubscribed", "same_as"), _variant_remark),
     ],
     note="From the library's own parameters, and from sends that returned without a receiver; n/a: not reported, or "
     "not measured.",
 )
 
-IMPROVEMENT: Exhibit[Latencies] = Exhibit("latency", "Improvement over message size", _cells, draw=_improvement_figure)
+IMPROVEMENT: Exhibit[Latencies] = Exhibit(
+    "latency", "Improvement over message size", _latency_cells, draw=_improvement_figure
+)
 
 LATENCIES: Exhibit[Latencies] = Exhibit(
     name="latency_by_size",
@@ -201,7 +205,7 @@ LATENCIES: Exhibit[Latencies] = Exhibit(
     draw=_latency_figure,
 )
 
-_LATENCY_RUNS: Exhibit[Latencies] = Exhibit("runs", "All runs", _rows)
+_LATENCY_RUNS: Exhibit[Latencies] = Exhibit("runs", "All runs", _latency_rows_of)
 
 LATENCY_EXHIBITS: tuple[Exhibit[Latencies], ...] = (IMPROVEMENT, LATENCIES, OVERALL, CHOICES, _LATENCY_RUNS)
 """The exhibits in the order of the exports."""

@@ -24,7 +24,7 @@ def _efficiency(value: float, low: float, high: float) -> str:
     return f"{100 * value:.1f} %{interval(100 * low, 100 * high)}"
 
 
-def _figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _efficiency_figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of efficiency over workers."""
     from iolens.figures.comparison.scaling import efficiency_lines
 
@@ -53,7 +53,7 @@ def _exhibit(metric: Callable[[S], pd.DataFrame | None]) -> Exhibit[S]:
         "speed-up is the ratio "
         "of times. Weak: each worker does the same, speed-up is the ratio of rates (bytes over time). Efficiency: "
         f"speed-up divided by the ratio of workers. Ratios: {claim(RATIO, CONFIDENCE, together=True)}.",
-        draw=_figure,
+        draw=_efficiency_figure,
     )
 
 

@@ -51,7 +51,7 @@ def _machine(trail: Trail) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["trait", "unit", "value", "low", "high"])
 
 
-def _path_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
+def _search_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of the result of each run beside its expectation."""
     from iolens.figures.comparison.search_path import search_path
 
@@ -70,7 +70,7 @@ def _expected(value: float, low: float, high: float) -> str:
     return words.NONE if math.isnan(value) else f"{three_digits(value)}{interval(low, high)}"
 
 
-def _measured(value: float, reason: str) -> str:
+def _run_result(value: float, reason: str) -> str:
     """Returns the result of a run, or the reason why it cannot be compared."""
     return reason if math.isnan(value) else three_digits(value)
 
@@ -93,12 +93,12 @@ STEPS: Exhibit[Trail] = Exhibit(
         Column("setting", "setting"),
         Column("chosen by", "why"),
         Column("expected MiB/s", ("expected", "low", "high"), _expected),
-        Column("measured", ("bandwidth", "reason"), _measured),
+        Column("measured", ("bandwidth", "reason"), _run_result),
         Column("best so far", "best", lambda value: words.NONE if math.isnan(value) else three_digits(value)),
     ],
     note="Expected: prediction of the model of the machine, fitted to the earlier runs, with two standard deviations "
     "to either side.",
-    draw=_path_figure,
+    draw=_search_figure,
 )
 
 MACHINE: Exhibit[Trail] = Exhibit(

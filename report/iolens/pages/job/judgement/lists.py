@@ -33,18 +33,18 @@ def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]
     program = PurePosixPath(job.exe).name or "unknown program"
     head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.run_time(job)}"
     lines = [(head, ""), *((line, _BOLD) for line in wrapped(confident_verdict(found), width))]
-    lines += _plain(wrapped(found.verdict.evidence, width, "  "))
+    lines += _unstyled(wrapped(found.verdict.evidence, width, "  "))
     if not found.worth and found.verdict.kind != "nothing":
-        lines += _plain(wrapped(no_action_sentence(found), width))
+        lines += _unstyled(wrapped(no_action_sentence(found), width))
     for number, one in enumerate(found.worth, 1):
         lines += [("", ""), *_finding_lines(number, one, width)]
     for title, others in (("Seen, and not worth it:", found.minor), ("About this log:", found.notes)):
         lines += [("", ""), (title, _BOLD)] if others else []
         for one in others:
             tail = f" ({one.gain_words.partition(':')[0]})" if one.severity == "low" else ""
-            lines += _plain(wrapped(f"{one.title}: {one.evidence}{tail} [{one.id}]", width, "  - ", "    "))
+            lines += _unstyled(wrapped(f"{one.title}: {one.evidence}{tail} [{one.id}]", width, "  - ", "    "))
             if one.severity == "note":
-                lines += _plain(f"    {line}".rstrip() for line in one.remedy.splitlines())
+                lines += _unstyled(f"    {line}".rstrip() for line in one.remedy.splitlines())
     return lines
 
 
@@ -55,10 +55,10 @@ def _finding_lines(number: int, one: Finding, width: int) -> list[tuple[str, str
     lines += wrapped(f"Where the bound comes from: {one.derivation}", width, "   ") if one.derivation else []
     lines += ["   What to do:", *(f"   {line}".rstrip() for line in one.remedy.splitlines())]
     lines += wrapped(f"More: {one.read_more}", width, "   ")
-    return [*((line, _BOLD) for line in title), *_plain(lines)]
+    return [*((line, _BOLD) for line in title), *_unstyled(lines)]
 
 
-def _plain(lines: Iterable[str]) -> list[tuple[str, str]]:
+def _unstyled(lines: Iterable[str]) -> list[tuple[str, str]]:
     """Returns lines without a style."""
     return [(line, "") for line in lines]
 
