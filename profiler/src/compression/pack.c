@@ -36,16 +36,15 @@ bool pack_takes(size_t row_bytes)
            *(const char *)&one == 1;
 }
 
-/* Returns the `count` lowest bits in reverse order, because Huffman codes are written with their highest bit
- * first. Swaps single bits, pairs, groups of four and of eight, and keeps the `count` highest of the 16 bits.
- */
+/* Returns the `count` lowest bits, at most nine, in reverse order, because Huffman codes are written with
+ * their highest bit first. The multiplications reverse eight bits: the first makes copies of the byte, from
+ * which the mask takes each bit at its new place, and the second adds these up (Anderson, Bit Twiddling
+ * Hacks). */
 static struct pack_code reversed(uint32_t bits, int count)
 {
-    bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
-    bits = (bits & 0x3333) << 2 | (bits >> 2 & 0x3333);
-    bits = (bits & 0x0f0f) << 4 | (bits >> 4 & 0x0f0f);
-    bits = (bits & 0x00ff) << 8 | (bits >> 8 & 0x00ff);
-    return (struct pack_code){bits >> (16 - count), count};
+    uint64_t places = (bits & 0xff) * UINT64_C(0x80200802) & UINT64_C(0x0884422110);
+    uint32_t eight = (uint32_t)(places * UINT64_C(0x0101010101) >> 32) & 0xff;
+    return (struct pack_code){(eight << 1 | (bits >> 8 & 1)) >> (9 - count), count};
 }
 
 /* Returns the fixed code of a literal (up to 255), the end (256) or a length (RFC 1951, 3.2.6). */
