@@ -38,9 +38,9 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     TEXT(operation, "S8", "the operation: open, stat, read or write, each with its relatives", TEXT_WORD),
-    COLUMN(error, "<i8", "errno", "the error, as errno had it"),
-    COLUMN(calls, "<i8", "calls", "calls that failed so"),
-    COLUMN(seconds, "<f8", "s", "time in them, of all threads"),
+    COLUMN(error, "<i8", "errno", "the error: the value of errno"),
+    COLUMN(calls, "<i8", "calls", "calls that failed with this error"),
+    COLUMN(seconds, "<f8", "s", "time in these failed calls, summed over all threads"),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)

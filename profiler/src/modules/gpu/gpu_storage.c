@@ -14,9 +14,11 @@
 
 enum {
     MOST_GPUS = 16,
-    LEVEL_2_BYTES = 1024, /* The first two levels sum what the third has for each GPU. */
-    VECTOR_BYTES = 112,   /* Counts of cuFileReadv and cuFileWritev, in the first level since cuFile 1.19. */
-    BYTES_BEHIND = 4096,  /* Room behind the answer that a library of the same layout leaves alone. */
+    LEVEL_2_BYTES = 1024, /* Bytes of the first two levels of statistics, which have sums over the GPUs of the
+                             third level. */
+    VECTOR_BYTES = 112,   /* Bytes of the counts of cuFileReadv and cuFileWritev, which the first level has
+                             since cuFile 1.19. */
+    BYTES_BEHIND = 4096,  /* Bytes behind the answer; a library that writes there has another layout. */
     UUID_BYTES = 16,
     UUID_DIGITS = 2 * UUID_BYTES,
     NAME_BYTES = 8
@@ -195,8 +197,9 @@ void gpu_storage_look(void)
 
 static void start(void) { gpu_storage.is_linked = any_is_loaded(); }
 
-/* A library that the program loaded later is already finalised before this library ends, unless the end is
- * that of MPI, or _exit, which calls no handler. */
+/* Asks the libraries for their statistics at the end of recording, unless this was done before. A library
+ * that the program loaded later is already finalised before this library ends, unless the end is that of MPI,
+ * or _exit, which calls no handler. */
 static void end(void)
 {
     if (gpu_storage.asked != iolens.pid)
@@ -213,7 +216,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that these numbers are of"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     TEXT(library, "S8", "cuFile or hipFile", TEXT_WORD),
     COLUMN(gpu, "<i4", "GPU", "number of the GPU in the library; -1: the library told nothing"),
     TEXT(uuid, "S32", "identity of the GPU, in hexadecimal digits; zeros: not told", TEXT_NAME),
@@ -225,14 +228,14 @@ static const struct column COLUMNS[] = {
     COLUMN(bytes_read, "<i8", "B", "bytes from storage to the GPU"),
     COLUMN(reads, "<i8", "calls",
            "transfers from storage to the GPU, directly or through memory of the processor"),
-    COLUMN(posix_reads, "<i8", "calls", "those through memory of the processor and POSIX calls"),
-    COLUMN(unaligned_reads, "<i8", "calls", "those that were not aligned"),
-    COLUMN(failed_reads, "<i8", "calls", "those that failed"),
+    COLUMN(posix_reads, "<i8", "calls", "reads that went through memory of the processor and POSIX calls"),
+    COLUMN(unaligned_reads, "<i8", "calls", "reads that were not aligned"),
+    COLUMN(failed_reads, "<i8", "calls", "reads that failed"),
     COLUMN(bytes_written, "<i8", "B", "bytes from the GPU to storage"),
     COLUMN(writes, "<i8", "calls", "transfers from the GPU to storage"),
-    COLUMN(posix_writes, "<i8", "calls", "those through memory of the processor and POSIX calls"),
-    COLUMN(unaligned_writes, "<i8", "calls", "those that were not aligned"),
-    COLUMN(failed_writes, "<i8", "calls", "those that failed"),
+    COLUMN(posix_writes, "<i8", "calls", "writes that went through memory of the processor and POSIX calls"),
+    COLUMN(unaligned_writes, "<i8", "calls", "writes that were not aligned"),
+    COLUMN(failed_writes, "<i8", "calls", "writes that failed"),
     COLUMN(read_seconds, "<f8", "s", "time of the reads, as the library adds it up"),
     COLUMN(write_seconds, "<f8", "s", "time of the writes, as the library adds it up"),
 };
@@ -259,7 +262,7 @@ static struct row row_of(const struct gpu_counts *gpu)
     return row;
 }
 
-/* GPUs without transfers are left out. Puts one row without a GPU if nothing else is known. */
+/* Puts a row for each GPU with transfers; if there is none, one row without a GPU. */
 static void put_library(struct buffer *rows, const struct gpu_library *library, const char *name, int rank)
 {
     size_t before = rows->used;

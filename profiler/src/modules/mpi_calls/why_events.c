@@ -82,7 +82,8 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i4", "rank", "the rank that called; its rows stand in the order of its events"),
-    COLUMN(thread, "<i4", "thread", "the thread, as in `regions`; 255: a later one"),
+    COLUMN(thread, "<i4", "thread",
+           "number of the thread, as in `regions`; 255: any thread whose number is 255 or more"),
     TEXT(kind, "S12",
          "send, recv: a message in a blocking call; isend, irecv: one that was posted; done: its completion; "
          "all, "
@@ -96,22 +97,23 @@ static const struct column COLUMNS[] = {
          "times",
          TEXT_WORD),
     TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),
-    COLUMN(start, "<f8", "s", "since the start of the job"),
+    COLUMN(start, "<f8", "s", "time when the call began, since the start of the job"),
     COLUMN(end, "<f8", "s",
            "time when the call returned; in a row of `files`, `start` plus the sum of the calls' times"),
     COLUMN(communicator, "<u4", "",
            "a number that all ranks give the same communicator or window; 0: none, or an intercommunicator"),
     COLUMN(peer, "<i4", "rank",
-           "of MPI_COMM_WORLD: the other end of a message, the root of a collective call; -1: none; -2: any"),
-    COLUMN(
-        tag, "<i4", "tag",
-        "of a message; -2: any; 1: an exclusive lock of a window. A completion with peer -3 was cancelled"),
-    COLUMN(
-        size, "<i4", "ranks",
-        "number of ranks in a collective call; of `files` and of MPI_Test and its like that found nothing: "
-        "number of calls"),
+           "rank of MPI_COMM_WORLD: the other end of a message, or the root of a collective call; -1: none; "
+           "-2: any"),
+    COLUMN(tag, "<i4", "tag",
+           "tag of a message, -2: any; of a window's lock 1 if it is exclusive. A completion with peer -3 "
+           "was cancelled"),
+    COLUMN(size, "<i4", "ranks",
+           "number of ranks in a collective call; in a row of `files`, and of MPI_Test and its like that "
+           "found nothing, the number of calls that the row sums"),
     COLUMN(request, "<i8", "event",
-           "of what was posted its own number, from 0 by rank; of a completion that number; else -1"),
+           "of a posted operation, its number on this rank, from 0 on; of a completion, the number of the "
+           "operation that it completes; else -1"),
     COLUMN(bytes, "<i8", "B", "size of the message or transfer, to seven digits"),
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region; 0: none or several"),
 };
@@ -131,8 +133,8 @@ static bool grow(struct why_events *events)
     return true;
 }
 
-/* The lock must be held. Returns the event's number; -1 beyond the limit. After the first event that does
- * not fit, no further event is kept, so that the record of a rank has no gaps. */
+/* Appends an event and returns its number; -1 beyond the limit. The lock must be held. After the first event
+ * that does not fit, no further event is kept, so that the record of a rank has no gaps. */
 static int64_t append(struct why_events *events, const struct event *event)
 {
     bool has_room = events->left_out == 0 && events->kept < most &&
@@ -163,7 +165,8 @@ static uint8_t thread_of_call(void)
     return thread < LAST_THREAD ? (uint8_t)thread : LAST_THREAD;
 }
 
-/* The lock must be held. If there is no room for another name, the number of the last name is returned. */
+/* Returns the number of a function's name, which is entered if it is new; if there is no room for it, the
+ * number of the last name. The lock must be held. */
 static uint16_t number_of_name(struct why_events *events, const char *name)
 {
     int64_t at = 0;
@@ -193,8 +196,8 @@ static bool is_poll(enum iolens_mpi_function function)
     return polls[function];
 }
 
-/* The lock must be held. Extends the newest event by a poll that follows it; returns false if the poll
- * needs an event of its own. */
+/* Extends the newest event by a poll that follows it; returns false if the poll needs an event of its own.
+ * The lock must be held. */
 static bool extend_polls(struct why_events *events, const struct event *poll)
 {
     if (events->left_out > 0 || events->sum.tag > 0 || !events->newest)
@@ -241,8 +244,8 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     return number;
 }
 
-/* The lock must be held. Stores the cause that held up the first thread in the gap between its latest call
- * and one that began at `t0`, as a span at the end of the gap. */
+/* Stores the cause that held up the first thread in the gap between its latest call and one that began at
+ * `t0`, as a span at the end of the gap. The lock must be held. */
 static void keep_gap(struct why_events *events, double t0, double now)
 {
     struct held held = gaps_look(&events->gaps, t0, now);
@@ -295,7 +298,7 @@ static void add_to_sum(struct why_events *events, const struct event *event, uin
         events->sum_file = 0;
 }
 
-/* A call is kept by itself if it was long, else in the sum of short calls. */
+/* Keeps a call of the file system: by itself if it was long, else in the sum of short calls. */
 static void keep_file_call(const struct call *c, const char *module, uint64_t file, int64_t bytes)
 {
     struct why_events *events = table_state(TABLE_why_events);
@@ -346,7 +349,8 @@ static bool is_sound(const struct event *event, int64_t names)
            event->function < IOLENS_MPI_FUNCTIONS + names;
 }
 
-/* Each chunk must lie after the previous one in memory, so that a damaged list cannot be endless. */
+/* Returns true if all events in the spool are sound. Each chunk must lie after the previous one in memory, so
+ * that a damaged list cannot be endless. */
 static bool validate(const void *state, const struct area *area)
 {
     const struct why_events *events = state;

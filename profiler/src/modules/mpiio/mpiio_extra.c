@@ -62,7 +62,7 @@ static const struct column COLUMNS[] = {
 #include "../../mpiio_extra.def"
 #undef MPIIO_EXTRA
 #define MPIIO_EXTRA(name, meaning)                                                                           \
-    ELEMENT(seconds, IOLENS_MPIIO_##name, name##_seconds, "<f8", "s", "time in these calls"),
+    ELEMENT(seconds, IOLENS_MPIIO_##name, name##_seconds, "<f8", "s", "time in the calls of `" #name "`"),
 #include "../../mpiio_extra.def"
 #undef MPIIO_EXTRA
 };

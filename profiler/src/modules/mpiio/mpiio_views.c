@@ -75,11 +75,11 @@ static const struct column COLUMNS[] = {
     COLUMN(length, "<i8", "B",
            "length of every piece of this row; -1: the file type is too irregular to be described"),
     COLUMN(count1, "<i8", "pieces", "number of pieces in a group"),
-    COLUMN(stride1, "<i8", "B", "distance between the begins of these"),
-    COLUMN(count2, "<i8", "groups", "number of groups of these at the next level"),
-    COLUMN(stride2, "<i8", "B", "distance between the begins of these"),
-    COLUMN(count3, "<i8", "groups", "number of groups of these at the next level"),
-    COLUMN(stride3, "<i8", "B", "distance between the begins of these"),
+    COLUMN(stride1, "<i8", "B", "distance between the begins of two neighbouring pieces of a group"),
+    COLUMN(count2, "<i8", "groups", "number of groups of pieces in a group of the second level"),
+    COLUMN(stride2, "<i8", "B", "distance between the begins of two neighbouring groups of pieces"),
+    COLUMN(count3, "<i8", "groups", "number of groups of the second level in the row"),
+    COLUMN(stride3, "<i8", "B", "distance between the begins of two neighbouring groups of the second level"),
 };
 
 static bool validate(const void *state, const struct area *area)

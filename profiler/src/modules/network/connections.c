@@ -30,7 +30,8 @@ struct end_point {
 struct traffic {
     _Atomic int64_t connections, established, open_at_end;
     _Atomic int64_t received, sent, resent;
-    _Atomic int64_t connect_ns, busy_us, limited_us, shortest_rtt_us; /* 0: no round trip was measured */
+    _Atomic int64_t connect_ns, busy_us, limited_us,
+        shortest_rtt_us; /* shortest_rtt_us is 0 if no round trip was measured. */
 };
 
 /* An open connection, found by its descriptor. The kernel's cookie distinguishes it from a later socket
@@ -185,7 +186,8 @@ void connections_end(int fd)
         end_connection(state, fd, false);
 }
 
-/* The kernel refuses unknown flags, a source that is not open, and a descriptor above the limit. */
+/* Returns true if the kernel will replace a descriptor by a copy. It refuses unknown flags, a source that is
+ * not open, and a descriptor above the limit. */
 static bool may_replace(int fd, int copy, int flags)
 {
     struct rlimit limit;
@@ -233,14 +235,16 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    TEXT(address, "S56", "address and port at the other end; `other`: further ones", TEXT_NAME),
+    TEXT(address, "S56",
+         "address and port at the other end; `other`: all addresses without a row of their own", TEXT_NAME),
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(connections, "<i8", "connections", "connections that the rank asked for"),
-    COLUMN(established, "<i8", "connections", "those that the other end accepted and whose bytes are known"),
-    COLUMN(open_at_end, "<i8", "connections", "those that were open when recording ended"),
-    COLUMN(
-        received, "<i8", "B",
-        "bytes that arrived, as the kernel counted them; after a reset of the connection up to one too few"),
+    COLUMN(established, "<i8", "connections",
+           "connections that the other end accepted and whose bytes are known"),
+    COLUMN(open_at_end, "<i8", "connections", "connections that were still open when recording ended"),
+    COLUMN(received, "<i8", "B",
+           "bytes that arrived, as the kernel counted them; of a connection that was reset, one byte may be "
+           "missing"),
     COLUMN(sent, "<i8", "B", "bytes that were sent, each once"),
     COLUMN(resent, "<i8", "B", "bytes that were sent again, because they were lost or late"),
     COLUMN(connect_seconds, "<f8", "s", "time in connect"),

@@ -166,13 +166,14 @@ struct row {
 
 static const struct column COLUMNS[] = {
     TEXT(url, "S256",
-         "address without user and query; a longer one ends in `~` and a hash of the whole; `other`: further "
-         "ones",
+         "address without user and query; a longer one ends in `~` and a hash of the whole; `other`: all "
+         "addresses without a row of their own",
          TEXT_NAME),
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(requests, "<i8", "requests", "requests that ended"),
-    COLUMN(partial, "<i8", "requests", "those that were answered with a part of the object (206)"),
-    COLUMN(failed, "<i8", "requests", "those that failed, or were answered with an error (from 400 on)"),
+    COLUMN(partial, "<i8", "requests", "requests that were answered with a part of the object (status 206)"),
+    COLUMN(failed, "<i8", "requests",
+           "requests that failed, or were answered with an error (status 400 or above)"),
     COLUMN(received, "<i8", "B", "bytes of the answers, without headers"),
     COLUMN(sent, "<i8", "B", "bytes of the requests, without headers"),
     COLUMN(object, "<i8", "B", "size of the object, as the server last told; 0: not told"),

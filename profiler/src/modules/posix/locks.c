@@ -117,14 +117,14 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(locks, "<i8", "calls", "calls that got a lock"),
-    COLUMN(exclusive, "<i8", "calls", "of those, calls that took it for writing"),
+    COLUMN(exclusive, "<i8", "calls", "calls that got a lock for writing, which excludes all other locks"),
     COLUMN(refused, "<i8", "calls", "calls that found the lock taken and did not wait for it"),
     COLUMN(waits, "<i8", "calls", "calls that took longer than 1 ms, to take or to release a lock"),
     COLUMN(unended, "<i8", "calls",
            "calls that waited for a lock when the process was killed, or when a snapshot of it was taken; "
            "their time is not known"),
     COLUMN(seconds, "<f8", "s", "time in calls that take or release locks, overlap counted once"),
-    COLUMN(longest, "<f8", "s", "time of the longest of these calls"),
+    COLUMN(longest, "<f8", "s", "time of the longest call that took or released a lock"),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)

@@ -87,8 +87,8 @@ static bool keeps_in_memory(uint64_t kind)
     return kind == TMPFS_MAGIC || kind == RAMFS_MAGIC || kind == HUGETLBFS_MAGIC;
 }
 
-/* A file of overlayfs has a page cache of its own that stays empty, because its mappings use that of the
- * file below. */
+/* Returns the bytes of the file's range that the page cache holds, or why that is not known. A file of
+ * overlayfs has a page cache of its own that stays empty, because its mappings use that of the file below. */
 static int64_t ask_descriptor(const struct map_call *map)
 {
     struct statfs system;
@@ -109,7 +109,8 @@ static void read_process_first(struct mapped_counts *counts)
     spin_unlock(&counts->lock);
 }
 
-/* mmap may still fail, so no record is made here for a file that has none yet. */
+/* Notes, before a file is mapped, what the page cache holds of it. mmap may still fail, so no record is made
+ * here for a file that has none yet. */
 void mapped_before_mmap(struct call *c, const struct map_call *map)
 {
     if (map->flags & MAP_FIXED)
@@ -304,7 +305,7 @@ void mapped_on_madvise(const struct call *c, const void *address, int advice)
 
 static void end(void) { mapped_before_munmap(NULL, SIZE_MAX); }
 
-/* A child of fork has its parent's mappings, but not its records. */
+/* Forgets all mappings in a child of fork, which has its parent's mappings, but not its records. */
 static void reset(void) { memset(&mapped, 0, sizeof mapped); }
 
 struct row {
@@ -319,12 +320,13 @@ static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(mappings, "<i8", "calls", "calls of mmap"),
     COLUMN(bytes, "<i8", "B", "bytes that these calls mapped"),
-    COLUMN(writable, "<i8", "calls", "calls that mapped the file so that stores change it"),
-    COLUMN(told, "<i8", "mappings", "those of which the kernel told `fetched` and `reached`"),
-    COLUMN(in_memory, "<i8", "mappings", "those of a file system that keeps its files in memory"),
-    COLUMN(
-        forbidden, "<i8", "mappings",
-        "those of files that the user may not write and does not own, whose pages the kernel does not tell"),
+    COLUMN(writable, "<i8", "calls", "calls that mapped the file so that stores to memory change the file"),
+    COLUMN(told, "<i8", "mappings",
+           "mappings for which the kernel told the bytes of `fetched` and `reached`"),
+    COLUMN(in_memory, "<i8", "mappings", "mappings of files on a file system that keeps its files in memory"),
+    COLUMN(forbidden, "<i8", "mappings",
+           "mappings of files that the user may not write and does not own; the kernel does not tell their "
+           "pages"),
     COLUMN(
         fetched, "<i8", "B",
         "bytes of mapped ranges that the page cache held at the end and not at the start: storage "

@@ -158,8 +158,8 @@ static int64_t give_back(const void *memory, void **owner)
     return bytes;
 }
 
-/* Blocks are followed while the program has switched recording off, too: otherwise they would seem never to
- * be freed. */
+/* Ends following a block that is about to be freed; returns its bytes, or -1. Works while the program has
+ * switched recording off, too: otherwise such blocks would seem never to be freed. */
 IOLENS_EXPORT int64_t iolens_heap_freed(const void *memory, void **owner)
 {
     int64_t bytes = -1;
@@ -183,7 +183,7 @@ IOLENS_EXPORT void iolens_heap_kept(const void *memory, int64_t bytes, void *own
         RECORDER(keep(memory, bytes, owner));
 }
 
-/* A child of fork has its parent's blocks, but not its records. */
+/* Forgets all blocks in a child of fork, which has its parent's blocks, but not its records. */
 static void reset(void)
 {
     iolens_heap_lock = (struct spin){ATOMIC_FLAG_INIT};
@@ -210,7 +210,10 @@ static const struct column COLUMNS[] = {
            "different "
            "moments",
            COLUMN_SUM),
-    MERGED(high_time, "<f8", "s", "that moment; of several ranks the latest", COLUMN_LARGEST),
+    MERGED(
+        high_time, "<f8", "s",
+        "time at which the rank's heap was largest, since the start of the job; of several ranks, the latest",
+        COLUMN_LARGEST),
 };
 
 static void put(struct buffer *rows, int rank, int32_t node, const struct amounts *amounts, double high_time)
