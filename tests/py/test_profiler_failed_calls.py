@@ -139,6 +139,17 @@ def test_entries_of_the_search_path_are_those_that_the_loader_missed(many: int, 
     assert facts[FIRST] >= 0
 
 
+def test_standard_streams_are_no_files_of_the_program(tmp_path: Path) -> None:
+    """The program writes to standard output and imports a module before it opens a file of its own."""
+    harness.build_library()
+    program = "import sys; print(1, flush=True); import wave, time; time.sleep(0.4); open('own', 'wb').close()"
+    command, settings = [sys.executable, "-S", "-c", program], harness.environment(tmp_path)
+    subprocess.run(command, cwd=tmp_path, env=settings, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    (log,) = harness.logs(tmp_path)
+    facts = {what: most for what, _, most in start_up(read_log(log)).rows("what", "least", "most")}
+    assert facts[FIRST] >= 0.4
+
+
 def test_entries_behind_the_c_library_are_not_said_to_be_searched(tmp_path: Path) -> None:
     harness.build_library()
     linked = subprocess.run(["ldd", harness.build_program("posix_pattern")], capture_output=True, text=True, check=True)

@@ -9,7 +9,9 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 
-_LIBRARY = re.compile(r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b")
+_LIBRARY = re.compile(
+    r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b|/pyvenv\.cfg$"
+)
 """Paths in which interpreters and loaders look for modules and libraries."""
 
 

@@ -46,13 +46,14 @@ def searched_in_vain(job: Job) -> tuple[int, int, int]:
 
 def _first_open(job: Job) -> np.ndarray:
     """Returns the time of the first open of a file that is not a library's, in seconds, as an array with one element;
-    empty if there is none.
+    empty if there is none. The standard streams are open from the start.
     """
     times = [np.zeros(0)]
     for module in ("POSIX", "STDIO"):
         records = job.records.get(module)
         if records is not None:
-            own = records[f"{module}_F_OPEN_START_TIMESTAMP"][~of_libraries(job, records)]
+            streams = np.array([job.names.get(key, "").startswith("<STD") for key in records["id"].tolist()], bool)
+            own = records[f"{module}_F_OPEN_START_TIMESTAMP"][~of_libraries(job, records) & ~streams]
             times.append(own[own > 0])
     opened = np.concatenate(times)
     return opened[[opened.argmin()]] if len(opened) else opened
