@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from btio_program import ROOT
 from iolens.cli.main import main
+from iolens.lab.mimic.calls import CallKind
 from iolens.lab.mimic.phases import step_waits
 from iolens.lab.mimic.trace import read_trace
 from iolens.lab.run.mpi_launch import mpi
@@ -226,6 +227,35 @@ def test_python_programs_are_mimicked(name: str, tmp_path: Path) -> None:
     ranks = 1 if name == "h5py" else 3
     original = record(tmp_path / "original", [sys.executable, "-c", PYTHON[name]], ranks, io="ompio")
     assert differences(original, mimicked(original, tmp_path, ranks, io="ompio")) == []
+
+
+DESCRIPTORS = """
+import ctypes, os
+library = ctypes.CDLL(None)
+library.fopen.restype = ctypes.c_void_p
+stream = library.fopen(b"data", b"w+")
+first = os.open("data", os.O_RDWR)
+os.pwrite(first, b"x" * 100, 1000)
+number = library.fileno(ctypes.c_void_p(stream))
+os.pwrite(first, b"x" * 10, 500)
+copy = os.dup(first)
+os.fdatasync(copy)
+os.pwrite(copy, b"x" * 10, 700)
+os.fsync(copy)
+os.close(copy)
+os.close(first)
+"""
+
+
+def test_descriptors_of_an_open_file_are_repeated_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "original").mkdir()
+    original = record(tmp_path / "original", [sys.executable, "-c", DESCRIPTORS], 1)
+    trace = read_trace(read_log(original))
+    (number,) = (place for place, file in enumerate(trace.files) if file.name.endswith("/data"))
+    kinds = [CallKind(kind).name for kind in trace.calls.kind[trace.calls.file == number]]
+    below = [kind for kind in kinds if not kind.startswith("STREAM")]
+    assert below == "OPEN WRITE FILENO WRITE DUP FDATASYNC WRITE FSYNC CLOSE CLOSE".split()
+    assert differences(original, mimicked(original, tmp_path, 1)) == []
 
 
 def test_names_are_kept_on_request_alone(tmp_path: Path) -> None:

@@ -51,13 +51,13 @@ static void add_event(const struct posix_state *s, enum traced_event event, cons
         traced_event_add(s->record.base.id, event, -1, c->t0, c->t1);
 }
 
-static void count_open(struct posix_state *s, const struct call *c)
+static void count_open(struct posix_state *s, const struct call *c, enum traced_event event)
 {
     double *doubles = s->record.doubles;
     s->record.ints[POSIX_OPENS]++;
     timer_stamp(&doubles[POSIX_F_OPEN_START], &doubles[POSIX_F_OPEN_END], c->t0, c->t1);
     add_meta(s, c);
-    add_event(s, TRACED_OPEN, c);
+    add_event(s, event, c);
 }
 
 static void begin_open(struct posix_state *s, const struct call *c, mode_t mode)
@@ -66,7 +66,7 @@ static void begin_open(struct posix_state *s, const struct call *c, mode_t mode)
     if (mode)
         s->record.ints[POSIX_MODE] = mode;
     s->last_byte_read = s->last_byte_written = 0;
-    count_open(s, c);
+    count_open(s, c, TRACED_OPEN);
     spin_unlock(&s->lock);
 }
 
@@ -146,7 +146,7 @@ void posix_on_dup(const struct call *c, int copy, int fd)
         return;
     spin_lock(&s->lock);
     s->record.ints[POSIX_DUPS]++;
-    count_open(s, c);
+    count_open(s, c, TRACED_DUP);
     spin_unlock(&s->lock);
 }
 
@@ -168,7 +168,7 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
         return;
     spin_lock(&s->lock);
     s->record.ints[POSIX_FILENOS]++;
-    count_open(s, c);
+    count_open(s, c, TRACED_FILENO);
     spin_unlock(&s->lock);
 }
 
@@ -250,7 +250,7 @@ void posix_on_file_sync(const struct call *c, struct file *file, enum posix_int 
     spin_lock(&s->lock);
     s->record.ints[counter]++;
     timer_add(&s->record.doubles[POSIX_F_WRITE_TIME], &s->last_end[POSIX_WRITE_END], c->t0, c->t1);
-    add_event(s, TRACED_SYNC, c);
+    add_event(s, counter == POSIX_FDSYNCS ? TRACED_DATA_SYNC : TRACED_SYNC, c);
     spin_unlock(&s->lock);
     io_watch_call(c, "POSIX", s->record.base.id, 0);
     extra_on_sync(c, file);

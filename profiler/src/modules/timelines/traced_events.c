@@ -11,13 +11,11 @@
 enum { CHUNK = 128, WORD = 16 };
 
 static const char words[TRACED_EVENTS][WORD] = {
-    [TRACED_OPEN] = "open",
-    [TRACED_SYNC] = "sync",
-    [TRACED_CLOSE] = "close",
-    [TRACED_MPI_OPEN] = "MPI open",
-    [TRACED_MPI_SYNC] = "MPI sync",
-    [TRACED_MPI_CLOSE] = "MPI close",
-    [TRACED_COLLECTIVE] = "collective",
+    [TRACED_OPEN] = "open",           [TRACED_DUP] = "dup",
+    [TRACED_FILENO] = "fileno",       [TRACED_SYNC] = "sync",
+    [TRACED_DATA_SYNC] = "data sync", [TRACED_CLOSE] = "close",
+    [TRACED_MPI_OPEN] = "MPI open",   [TRACED_MPI_SYNC] = "MPI sync",
+    [TRACED_MPI_CLOSE] = "MPI close", [TRACED_COLLECTIVE] = "collective",
     [TRACED_VIEW] = "MPI view",
 };
 
@@ -74,8 +72,9 @@ static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
     COLUMN(rank, "<i8", "rank", "the rank that called"),
     TEXT(event, "S16",
-         "the call: open, sync, close; in MPI-IO: MPI open, MPI sync, MPI close, MPI view, or collective, a "
-         "blocking collective transfer that DXT_MPIIO lists with the same times",
+         "the call: open, dup, fileno, sync (fsync), data sync (fdatasync), close; in MPI-IO: MPI open, MPI "
+         "sync, MPI close, MPI view, or collective, a blocking collective transfer that DXT_MPIIO lists with "
+         "the same times",
          TEXT_WORD),
     COLUMN(view, "<i8", "view", "for MPI view, the number of the view in `mpiio_views`; -1: none"),
     COLUMN(start, "<f8", "s", "start of the call since the job began"),

@@ -8,7 +8,10 @@
 
 enum traced_event {
     TRACED_OPEN,
+    TRACED_DUP,
+    TRACED_FILENO,
     TRACED_SYNC,
+    TRACED_DATA_SYNC,
     TRACED_CLOSE,
     TRACED_MPI_OPEN,
     TRACED_MPI_SYNC,

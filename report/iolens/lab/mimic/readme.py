@@ -88,8 +88,8 @@ def _volume(trace: Trace) -> int:
 
 def readme_of(trace: Trace, steps: int, names: bool) -> str:
     """Returns the README: how to run the program, in what it agrees with the recorded run, and in what it differs."""
-    counts = {kind: int((trace.calls.kind == kind).sum()) for kind in CallKind}
-    made = "\n".join(f"| {kind.name} | {count} |" for kind, count in counts.items() if count)
+    counts = np.bincount(trace.calls.kind, minlength=len(CallKind)).tolist()
+    made = "\n".join(f"| {kind.name} | {counts[kind]} |" for kind in CallKind if counts[kind])
     moved = int(trace.calls.length[np.isin(trace.calls.kind, (*_WRITES, *_READS))].sum())
     lost = "\n".join(f"- {note}" for note in trace.notes) or "- Nothing beyond what the next section says."
     component = f" The recorded run used the MPI-IO component {trace.component}." if trace.component else ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 
 from iolens.errors import IolensError
@@ -20,11 +23,28 @@ from iolens.lab.mimic.calls import (
 from iolens.lab.mimic.exchanges import read_exchanges
 from iolens.lab.mimic.mpi_files import read_mpi_files
 from iolens.lab.mimic.streams import read_streams
-from iolens.lab.mimic.uncounted import Counted, calls_without_times, split_kinds
+from iolens.lab.mimic.uncounted import Counted, calls_without_times
 from iolens.log import Job
 from iolens.log.records import Records
 
-_EVENTS = {"open": CallKind.OPEN, "close": CallKind.CLOSE, "sync": CallKind.FSYNC}
+_EVENTS = {
+    "open": CallKind.OPEN,
+    "dup": CallKind.DUP,
+    "fileno": CallKind.FILENO,
+    "close": CallKind.CLOSE,
+    "sync": CallKind.FSYNC,
+    "data sync": CallKind.FDATASYNC,
+}
+_COUNTERS = {
+    "reads": ("POSIX_READS", (CallKind.READ,)),
+    "writes": ("POSIX_WRITES", (CallKind.WRITE,)),
+    "opens": ("POSIX_OPENS", (CallKind.OPEN, CallKind.DUP, CallKind.FILENO)),
+    "dups": ("POSIX_DUPS", (CallKind.DUP,)),
+    "filenos": ("POSIX_FILENOS", (CallKind.FILENO,)),
+    "data syncs": ("POSIX_FDSYNCS", (CallKind.FDATASYNC,)),
+}
+"""Counters that must agree with the trace, and the kinds of traced calls that each of them counts."""
+
 _SLACK = 1e-9
 
 
@@ -37,13 +57,15 @@ def read_trace(job: Job) -> Trace:
     mpi = read_mpi_files(job, ids)
     inside = _lies_inside(below, mpi.calls) | _lies_inside(below, _later_spans(mpi.calls), same_file=True)
     counted = Counted(job, ids, mpi.calls)
-    own = counted.with_modes(split_kinds(in_order(below[~inside]), counted))
+    own = counted.with_modes(in_order(below[~inside]))
     exchanges = read_exchanges(job, mpi.communicators)
     known = joined([own, mpi.calls, read_streams(job, ids)])
     silent, silent_notes = calls_without_times(known, counted)
     calls = in_order(joined([known, silent, exchanges.calls]))
     notes = (*_lost(job, below, counted), *mpi.notes, *exchanges.notes, *silent_notes)
     unaligned = {file for file, _ in counted.of("POSIX_MEM_NOT_ALIGNED")}
+    modes = [counted.modes.get(file, 0) for file in range(len(names))]
+    sizes = _sizes_before(calls, modes)
     return Trace(
         nprocs=job.nprocs,
         run_time=job.run_time,
@@ -53,8 +75,8 @@ def read_trace(job: Job) -> Trace:
         files=tuple(
             FileFacts(
                 name,
-                counted.modes.get(file, 0),
-                _size_before(calls, file, counted.modes.get(file, 0)),
+                modes[file],
+                sizes[file],
                 mpi.hints.get(file, {}),
                 file not in unaligned,
             )
@@ -164,32 +186,32 @@ def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
     streams = {key for key, name in job.names.items() if name.startswith("<")}
     if streams:
         said.append("Calls on the standard streams are not made.")
-    traced = {
-        "reads": int((below.kind == CallKind.READ).sum()),
-        "writes": int((below.kind == CallKind.WRITE).sum()),
-        "opens": int((below.kind == CallKind.OPEN).sum()),
-    }
-    for word, here in traced.items():
-        there = sum(counted.of(f"POSIX_{word.upper()}").values())
+    for word, (counter, kinds) in _COUNTERS.items():
+        here, there = int(np.isin(below.kind, kinds).sum()), sum(counted.of(counter).values())
         if here != there:
             said.append(f"The counters have {there} {word} and the traces {here}; only traced ones are made.")
     return said
 
 
-def _size_before(calls: Calls, file: int, mode: int) -> int | None:
-    """Returns the bytes that a file must hold before the run so that all reads succeed; None if the run created the
-    file.
+def _sizes_before(calls: Calls, modes: Sequence[int]) -> list[int | None]:
+    """Returns for each file the bytes that it must hold before the run so that all reads succeed; None if the run
+    created the file. `modes` has the permissions at the creation of each file.
     """
-    mine = calls[calls.file == file]
+    order = np.lexsort((calls.end, calls.file))
+    edges = np.searchsorted(calls.file[order], np.arange(len(modes) + 1))
+    parts = (calls[order[begin:end]] for begin, end in pairwise(edges.tolist()))
+    return [_size_before(part, mode) for part, mode in zip(parts, modes, strict=True)]
+
+
+def _size_before(mine: Calls, mode: int) -> int | None:
+    """Returns the same for one file, whose calls are in the order of their ends."""
     writes = np.isin(mine.kind, (CallKind.WRITE, CallKind.MPI_WRITE, CallKind.MPI_WRITE_ALL, CallKind.MPI_WRITE_SPLIT))
     reads = np.isin(mine.kind, (CallKind.READ, CallKind.MPI_READ, CallKind.MPI_READ_ALL, CallKind.MPI_READ_SPLIT)) & (
         mine.length > 0
     )
     ends = mine.offset + mine.length
-    order = np.argsort(mine.end, kind="stable")
-    grown = np.maximum.accumulate(np.where(writes, ends, 0)[order]) if len(mine) else np.zeros(0, np.int64)
-    short = reads[order] & (ends[order] > grown)
+    short = reads & (ends > np.maximum.accumulate(np.where(writes, ends, 0)))
     if short.any():
-        return int(ends[order][short].max())
+        return int(ends[short].max())
     made = mode != 0 or bool(writes.any()) or not len(mine)
     return None if made else 0

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 
 from iolens.lab.mimic.calls import TRANSFERS, CallKind, Calls, calls_of, joined
-from iolens.lab.mimic.duplicates import choose
 from iolens.log import Job
 from iolens.log.records import Records
 
@@ -50,15 +49,6 @@ class Counted:
                 if each + (place < left):
                     found[file, one] = each + (place < left)
         return found
-
-    def record(self, file: int, rank: int) -> dict[str, int]:
-        """Returns the counters of accesses in the record of a file and rank; those of all ranks if it is shared."""
-        table = self._job.records["POSIX"]
-        keys = {number: key for key, number in self._ids.items()}
-        places = np.flatnonzero((table["id"] == np.uint64(keys[file])) & np.isin(table["rank"], (rank, -1)))
-        names = [f"POSIX_{way}_{word}" for way in ("SEQ", "CONSEC") for word in ("READS", "WRITES")]
-        names += [f"POSIX_STRIDE{n}_{word}" for n in range(1, 5) for word in ("STRIDE", "COUNT")]
-        return {name: int(table[name][places[0]]) for name in names}
 
     def extra(self, column: str, name: str = "posix_extra") -> dict[tuple[int, int], int]:
         """Returns a column of the table `name` by file and rank, where it is not 0."""
@@ -139,26 +129,6 @@ class Counted:
 
 def _module_of(counter: str) -> str:
     return {"POSIX": "POSIX", "STDIO": "STDIO", "MPIIO": "MPI-IO"}[counter.partition("_")[0]]
-
-
-def split_kinds(own: Calls, counted: Counted) -> Calls:
-    """Returns the calls with the kinds of opens and syncs corrected: some traced opens were a dup or a fileno, and some
-    syncs were fdatasync, which the trace does not distinguish. Duplicates are chosen so that the counters of
-    accesses agree; the last syncs are taken for fdatasync.
-    """
-    kinds = own.kind.copy()
-    for counter, kind in (("POSIX_DUPS", CallKind.DUP), ("POSIX_FILENOS", CallKind.FILENO)):
-        for (file, rank), count in counted.of(counter).items():
-            opens = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == CallKind.OPEN))
-            if kind == CallKind.DUP and count < len(opens):
-                mine = np.flatnonzero((own.file == file) & (own.rank == rank))
-                chosen = choose(own[mine], np.searchsorted(mine, opens), count, counted.record(file, rank))
-                opens = mine[chosen]
-            kinds[opens[:count]] = kind
-    for (file, rank), count in counted.of("POSIX_FDSYNCS").items():
-        syncs = np.flatnonzero((own.file == file) & (own.rank == rank) & (kinds == CallKind.FSYNC))
-        kinds[syncs[max(0, len(syncs) - count) :]] = CallKind.FDATASYNC
-    return own.changed(kind=kinds)
 
 
 def calls_without_times(others: Calls, counted: Counted) -> tuple[Calls, list[str]]:

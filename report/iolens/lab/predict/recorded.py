@@ -17,7 +17,17 @@ from iolens.lazy import pd
 from iolens.log import Job
 
 _ACCESS, COLLECTIVE, OPEN, CLOSE, FLUSH = "access", "collective", "open", "close", "flush"
-_EVENTS = {"open": "access", "sync": FLUSH, "close": FLUSH, "MPI open": OPEN, "MPI sync": FLUSH, "MPI close": CLOSE}
+_EVENTS = {
+    "open": _ACCESS,
+    "dup": _ACCESS,
+    "fileno": _ACCESS,
+    "sync": FLUSH,
+    "data sync": FLUSH,
+    "close": FLUSH,
+    "MPI open": OPEN,
+    "MPI sync": FLUSH,
+    "MPI close": CLOSE,
+}
 """The kind of call for each event of the table `traced_events` that is a call of its own."""
 
 
