@@ -3,6 +3,7 @@
 #include <sys/statfs.h>
 
 #include "../../system/path_room.h"
+#include "../ceph/ceph_layouts.h"
 #include "../lustre/lustre.h"
 #include "../timelines/dxt.h"
 #include "posix.h"
@@ -24,15 +25,16 @@ static int ask_folder(const struct file *file, struct statfs *info)
     return result;
 }
 
-/* Returns the block size of the file system, which Darshan uses as alignment; 1 MiB on Lustre, -1 for pseudo
- * files such as <STDIN>. */
-static int64_t file_alignment(const struct file *file, int fd)
+/* Asks the file system for the layout of a file on CephFS. Returns its block size, which Darshan uses as
+ * alignment; 1 MiB on Lustre, -1 for pseudo files such as <STDIN>. */
+static int64_t ask_file_system(struct file *file, int fd)
 {
     struct statfs info;
     if (file->path[0] == '<')
         return -1;
     if ((fd >= 0 ? fstatfs(fd, &info) : statfs(file->path, &info)) != 0 && ask_folder(file, &info) != 0)
         return -1;
+    ceph_layouts_note(file, fd, (uint64_t)info.f_type);
     return info.f_type == LUSTRE_MAGIC ? LUSTRE_BLOCK : (int64_t)info.f_bsize;
 }
 
@@ -41,7 +43,7 @@ static void posix_init(void *state, struct file *file, int fd)
     struct posix_state *s = state;
     s->record.base.id = file->id;
     s->record.ints[POSIX_MEM_ALIGNMENT] = MEMORY_ALIGNMENT;
-    s->record.ints[POSIX_FILE_ALIGNMENT] = file_alignment(file, fd);
+    s->record.ints[POSIX_FILE_ALIGNMENT] = ask_file_system(file, fd);
     s->dxt = dxt_of(file, MODULE_DXT_POSIX);
     frequent_start(&s->read_size);
     frequent_start(&s->stride);

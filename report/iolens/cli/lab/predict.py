@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recorded",
         type=explained(_layout_of),
         metavar="COUNT:SIZE",
-        help="stripes that the run's files had, on file systems whose stripes a log does not hold (CephFS, BeeGFS); "
+        help="stripes that the run's files had, on file systems whose stripes the log does not hold (BeeGFS); "
         "all traced files are taken for such files",
     )
     parser.add_argument("--stripes", type=number_list(int), metavar="LIST", help="stripe counts")

@@ -156,6 +156,8 @@ def _read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
         if layout is not None:
             traces = [job.frames[name] for name in ("DXT_POSIX", "DXT_MPIIO") if name in job.frames]
             return {int(file): layout for trace in traces for file in trace["id"].unique()}
+        if len(job.tables.get("ceph_layouts", ())):
+            return _ceph_layouts(job)
         raise IolensError(
             f"{job.path}: the log has no stripes of any file, so other stripes cannot be predicted; "
             "record it on striped storage, or name the stripes that its files had with --recorded"
@@ -169,6 +171,26 @@ def _read_layouts(job: Job, layout: Layout | None) -> dict[int, Layout]:
         for row in frame.itertuples()
         if row.osts
     }
+
+
+def _ceph_layouts(job: Job) -> dict[int, Layout]:
+    """Returns the layouts of files on CephFS, whose targets are unknown; raises if a file has more objects than
+    stripes, because these may lie on further targets.
+    """
+    found = {}
+    for file, count, unit, size in job.tables["ceph_layouts"].rows(
+        "file", "stripe_count", "stripe_unit", "object_size"
+    ):
+        found[file] = Layout(count, unit, object_size=size)
+    for trace in (job.frames[name] for name in ("DXT_POSIX", "DXT_MPIIO") if name in job.frames):
+        for file, end in (trace["offset"] + trace["length"]).groupby(trace["id"]).max().items():
+            layout = found.get(int(file))
+            if layout and end > layout.stripe_count * (layout.object_size or end):
+                raise IolensError(
+                    f"{job.path}: n/a: {job.names.get(int(file), file)} has more objects than stripes, and the model "
+                    "has one object for each stripe; set a larger object size on its folder and record again"
+                )
+    return found
 
 
 def _traced(job: Job, module: str, layouts: Mapping[int, Layout]) -> pd.DataFrame:

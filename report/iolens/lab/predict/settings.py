@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from iolens.errors import IolensError
 from iolens.lab.predict.recorded import Recorded
 from iolens.lab.predict.two_phase import GENERIC, LUSTRE, Collective, aggregators_in_use, places
-from iolens.lab.storage.layout import Layout
+from iolens.lab.storage.layout import ANY_TARGET, Layout
 
 _BUFFER = 16 * 2**20
 """ROMIO's default cb_buffer_size in bytes."""
@@ -32,17 +32,19 @@ class ChangedSettings:
 
 
 def predicted_layouts(recorded: Recorded, settings: ChangedSettings, targets: int) -> dict[int, Layout]:
-    """Returns the layouts of the files at the settings. With another stripe count, files start on consecutive targets
-    in the order of their first use, as new files do. Raises if the model has too few targets.
+    """Returns the layouts of the files at the settings. With another stripe count, and where the first target is
+    unknown, files start on consecutive targets in the order of their first use, as new files do. Raises if the model
+    has too few targets.
     """
     first = {call.file: call.start for calls in recorded.ranks.values() for call in reversed(calls)}
     found: dict[int, Layout] = {}
-    turn: int | None = None
+    turn = 0
     for key in sorted(recorded.layouts, key=lambda key: first.get(key, 0.0)):
         before = recorded.layouts[key]
         count = settings.stripe_count or before.stripe_count
         size = settings.stripe_size or before.stripe_size
-        start = before.start if settings.stripe_count is None or turn is None else turn
+        kept = before.start != ANY_TARGET and (settings.stripe_count is None or not found)
+        start = before.start if kept else turn
         if count > targets or start >= targets:
             raise IolensError(f"the model has {targets} targets, too few for {max(count, start + 1)}")
         found[key] = Layout(count, size, start)

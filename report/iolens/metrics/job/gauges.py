@@ -170,4 +170,6 @@ def movers(job: Job) -> int:
 
 def _no_stripes(job: Job) -> str:
     """Returns the reason why the number of targets in use is not known."""
-    return "no bytes on striped files" if "LUSTRE" in job.records else "no stripes are recorded"
+    if "LUSTRE" in job.records:
+        return "no bytes on striped files"
+    return "CephFS does not name them" if len(job.tables.get("ceph_layouts", ())) else "no stripes are recorded"

@@ -48,6 +48,7 @@ JOB_EXHIBITS: tuple[Exhibit[Job], ...] = (
     ranks_io.FILE_OUTPUT,
     files.SHARED_FILES,
     striping.LAYOUTS,
+    striping.CEPH_LAYOUTS,
     striping.TARGETS,
     files.OTHER_CALLS,
     files.FILE_LOCKS,

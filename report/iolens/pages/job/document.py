@@ -35,6 +35,7 @@ from iolens.pages.exhibits.storage.mpiio import (
 )
 from iolens.pages.exhibits.storage.network import CONNECTIONS, HTTP_REQUESTS
 from iolens.pages.exhibits.storage.striping import (
+    CEPH_LAYOUTS,
     LAYOUTS,
     LUSTRE_CLIENT,
     STRIPE_RANKS,
@@ -174,6 +175,7 @@ PAGES: tuple[PageLayout[Job], ...] = (
         "Striping and MPI-IO",
         [
             LAYOUTS.tables,
+            CEPH_LAYOUTS.tables,
             TARGETS.figures,
             TARGET_BYTES.figures,
             TARGET_BYTES.tables,

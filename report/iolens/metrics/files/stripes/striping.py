@@ -25,8 +25,31 @@ def layouts(job: Job) -> Records | None:
     if rows is None:
         return None
     moved = np.where(rows["component"] == 0, _file_bytes(job, rows["id"]), 0)
-    rows = ordered(rows.beside({"bytes": moved}), "-bytes")
     keys = ("component", "stripe_size", "stripe_count", "extent_end", "pool")
+    return _with_files(job, rows.beside({"bytes": moved}), keys)
+
+
+@once_per_job
+def ceph_layouts(job: Job) -> Records | None:
+    """Returns one row per distinct layout on CephFS: stripe_count, stripe_unit, object_size, pool, files, bytes,
+    example path.
+
+    `bytes` are those that POSIX and STDIO moved to and from the files of that layout; those with most bytes first. None
+    if no file lay on CephFS.
+    """
+    rows = job.tables.get("ceph_layouts")
+    if rows is None or not len(rows):
+        return None
+    rows = without_repeats(rows, "file")
+    rows = rows.beside({"id": rows["file"], "bytes": _file_bytes(job, rows["file"])})
+    return _with_files(job, rows, ("stripe_count", "stripe_unit", "object_size", "pool"))
+
+
+def _with_files(job: Job, rows: Records, keys: tuple[str, ...]) -> Records:
+    """Returns the distinct layouts of rows by their `keys`, each with its files, their bytes, and the path of the file
+    with most bytes; `rows` have the columns id and bytes.
+    """
+    rows = ordered(rows, "-bytes")
     same = Groups(*(rows[key] for key in keys))
     ids = rows["id"][same.first]
     found = ordered(

@@ -120,6 +120,22 @@ LAYOUTS: Exhibit[Job] = Exhibit(
     ],
 )
 
+CEPH_LAYOUTS: Exhibit[Job] = Exhibit(
+    name="ceph_layouts",
+    title="Layouts of files on CephFS",
+    metric=striping.ceph_layouts,
+    columns=[
+        Column("stripes", "stripe_count"),
+        Column("stripe size", "stripe_unit", words.exact_size),
+        Column("object size", "object_size", words.exact_size),
+        Column("pool", "pool"),
+        Column("files", "files", words.count),
+        Column("transferred", "bytes", words.size),
+        Column("for example", "path"),
+    ],
+    note="Ceph does not tell a program which targets hold the objects of a file: iolens stripe get FILE lists them.",
+)
+
 TARGETS: Exhibit[Job] = Exhibit("targets", "Targets in use", striping.targets, draw=_targets_figure)
 
 FILE_LAYOUTS: Exhibit[Job] = Exhibit(
