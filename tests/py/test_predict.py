@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError, UsageError
-from iolens.lab.predict.calibrate import in_turn, one_run, runs
+from iolens.lab.predict.calibrate import one_run, runs
 from iolens.lab.predict.extents import Extents, FileView, piece, union
 from iolens.lab.predict.fit import FitRun, fit, seconds
 from iolens.lab.predict.links import Links
 from iolens.lab.predict.model import model_of, model_text, read_model
 from iolens.lab.predict.predict import predict, recorded_times
 from iolens.lab.predict.recorded import largest_file, read_recorded
-from iolens.lab.predict.settings import ChangedSettings
+from iolens.lab.predict.settings import ChangedSettings, predicted_layouts
 from iolens.lab.predict.steps import RankSteps, play
 from iolens.lab.predict.turns import ahead
 from iolens.lab.predict.two_phase import Collective, Move, aggregators_in_use, is_interleaved, places, rounds
@@ -254,12 +254,13 @@ def test_the_errors_are_those_of_the_model_that_is_written(tmp_path: Path) -> No
 def test_a_plain_file_system_is_one_target(tmp_path: Path) -> None:
     """The log of a run on a plain file system has no stripes, and no accounts say whether its times are valid."""
     (run,) = (run for run in runs(MIB, MIB) if run.shows == "file per process")
-    recorded = in_turn(one_run(run, Layout(1, MIB), tmp_path, PLAIN, tmp_path / "logs"), 1)
-    assert [(layout.stripe_count, layout.start) for layout in recorded.layouts.values()] == [(1, 0)] * 4
+    recorded = one_run(run, Layout(1, MIB), tmp_path, PLAIN, tmp_path / "logs")
+    layouts = predicted_layouts(recorded, ChangedSettings(), 1)
+    assert [(layout.stripe_count, layout.start) for layout in layouts.values()] == [(1, 0)] * 4
     assert sorted(recorded.ranks) == [0, 1, 2, 3]
     assert recorded_times(recorded).io > 0
-    spread = in_turn(replace(recorded, layouts={i: Layout(1, MIB) for i in range(3)}), 2)
-    assert [layout.start for layout in spread.layouts.values()] == [0, 1, 0]
+    unknown = replace(recorded, layouts={i: Layout(1, MIB) for i in range(3)})
+    assert [layout.start for layout in predicted_layouts(unknown, ChangedSettings(), 2).values()] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(

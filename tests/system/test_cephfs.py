@@ -144,15 +144,22 @@ def traced(folder: Path, stripes: int, log: Path) -> Path:
 def test_a_prediction_for_stripes_that_were_not_traced_comes_true(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "model.yaml").write_text(MODEL)
 
-    def told(log: Path, stripes: int, *words: str) -> dict[str, Any]:
-        recorded = ["--recorded", f"{stripes}:1M", "--model", tmp_path / "model.yaml", "--json"]
-        return json.loads(iolens("predict", log, *recorded, *words))
+    def told(log: Path, *words: str) -> dict[str, Any]:
+        return json.loads(iolens("predict", log, "--model", tmp_path / "model.yaml", "--json", *words))
 
-    found = told(traced(folder, 1, tmp_path / "one.darshan"), 1, "--stripes", "2,4")
+    found = told(traced(folder, 1, tmp_path / "one.darshan"), "--stripes", "2,4")
     for point in found["points"]:
         stripes = point["stripe_count"]
         logs = [traced(folder, stripes, tmp_path / f"{stripes}-{turn}.darshan") for turn in range(3)]
-        assert point["io"] == pytest.approx(median(told(log, stripes)["recorded"]["io"] for log in logs), rel=0.2)
+        assert point["io"] == pytest.approx(median(told(log)["recorded"]["io"] for log in logs), rel=0.2)
+
+
+def test_a_log_has_the_layouts_of_its_files(folder: Path, tmp_path: Path) -> None:
+    log = traced(folder, 2, tmp_path / "log.darshan")
+    (row,) = json.loads(iolens("table", "ceph_layouts", log, "--json"))["rows"]
+    values = (row["stripe_count"], row["stripe_unit"], row["object_size"], row["pool"], row["bytes"])
+    assert values == (2, MIB, 64 * MIB, "data", 48 * MIB)
+    assert "Layouts of files on CephFS" in iolens("show", log)
 
 
 def test_an_activity_of_the_course_runs_on_it(folder: Path, tmp_path: Path) -> None:

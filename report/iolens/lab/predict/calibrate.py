@@ -21,7 +21,7 @@ from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.run.preload import Setup
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_at
-from iolens.lab.storage.layout import ANY_TARGET, Layout
+from iolens.lab.storage.layout import Layout
 from iolens.log import read_log
 
 _SMALL = 4096
@@ -31,6 +31,9 @@ _OPERATIONS = 200
 """Number of small requests in a run."""
 
 _MIB = 2**20
+
+_OBJECT = 128 * _MIB
+"""Largest object in bytes of a storage that divides files into objects: Ceph's default limit, osd_max_object_size."""
 
 
 @dataclass(frozen=True)
@@ -93,32 +96,25 @@ def calibrate(
 ) -> Calibration:
     """Runs IOR and fits the model. The fastest of `repeat` runs counts, since other users only add time; logs
     are kept in `folder`. Storage without stripes is treated as one target. Raises if a run fails.
+
+    If files are divided into objects, a stripe of a large run is one object, so that it stays on one target.
     """
     backend = backend_at(directory)
     if backend.set_stripes is None:
         start = replace(start, values={**start.values, "targets": 1})
-    targets = int(start.values["targets"])
+    targets, stripe = int(start.values["targets"]), int(start.values["stripe_size"])
+    whole = _OBJECT // stripe * stripe if backend.objects else None
     fitted: list[FitRun] = []
     others: list[FitRun] = []
-    for run in runs(size, int(start.values["stripe_size"])):
-        stripes = run.stripes or targets
-        layout = Layout(min(stripes, targets), int(start.values["stripe_size"]))
-        tries = [in_turn(one_run(run, layout, directory, backend, folder), targets) for _ in range(repeat)]
+    for run in runs(min(size, whole or size), stripe):
+        layout = Layout(min(run.stripes or targets, targets), stripe, object_size=whole)
+        tries = [one_run(run, layout, directory, backend, folder) for _ in range(repeat)]
         best = min(tries, key=lambda recorded: recorded_times(recorded).io)
         trial = _trial_of(run.shows, best, start)
         (fitted if run.fitted else others).append(trial)
         say(f"{run.shows}: {trial.measured:.3f} s in I/O")
     found = fit(fitted, start)
     return Calibration(found, _errors_of(others, found.model))
-
-
-def in_turn(recorded: Recorded, targets: int) -> Recorded:
-    """Returns the run with its files assigned to one target after another, if the log does not name their targets."""
-    found, turn = {}, 0
-    for file, layout in recorded.layouts.items():
-        found[file] = replace(layout, start=turn % targets) if layout.start == ANY_TARGET else layout
-        turn += layout.stripe_count
-    return replace(recorded, layouts=found)
 
 
 def _trial_of(name: str, recorded: Recorded, model: StorageModel) -> FitRun:
@@ -148,11 +144,14 @@ def one_run(run: CalibrationRun, layout: Layout, directory: Path, backend: Backe
     try:
         if backend.set_stripes is not None:
             backend.set_stripes(place, layout)
+        if backend.spread is not None:
+            names = [f"data.{rank:08d}" for rank in range(run.ranks)] if "-F" in run.arguments else ["data"]
+            backend.spread(place, names, layout)
         job = f"job-{uuid.uuid4().hex[:12]}"
         program = find_program("ior")
         flavour = mpi.flavour_of_program(program)
         starter = mpi.find_launcher(flavour)
-        words = [starter, "-np", str(run.ranks), str(program), "-a", "POSIX", "-w", *run.arguments]
+        words = [starter, "-np", str(run.ranks), str(program), "-a", "POSIX", "-w", "-E", *run.arguments]
         words += ["-o", str(place / "data")]
         application = {"DXT_ENABLE_IO_TRACE": "1", **backend.environment(directory, job)}
         launcher = mpi.environment(flavour, ranks=run.ranks, io_component=None, launcher=starter)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,8 @@ class Backend:
     pool, object_size)` is the line with which a person sets them; None means that this storage has no stripes. `pools`
     is True if a layout may name a pool of targets, `objects` if it may have an object size; objects are then placed by
     a hash of their names, and a file may have more stripes than there are targets. `targets(path, pool)` returns the
-    targets below a path, or those of a pool; None if unknown.
+    targets below a path, or those of a pool; None if unknown. `spread(directory, names, layout)` makes empty files of
+    which all stripes lie on different targets as far as possible; None if files lie so by themselves.
 
     Sweeps: `make(directory, configuration)` turns a plain directory into this storage, with the parameters in that file
     or with the defaults (None); the field is None for storage that cannot be made. `settings(directory)` returns the
@@ -63,6 +64,7 @@ class Backend:
     pools: bool = False
     objects: bool = False
     targets: Callable[[Path, str | None], tuple[StorageTarget, ...]] | None = None
+    spread: Callable[[Path, Sequence[str], Layout], None] | None = None
     make: Callable[[Path, Path | None], object] | None = None
     settings: Callable[[Path], tuple[Path, ...]] = lambda directory: ()
     environment: Callable[[Path, str], Mapping[str, str]] = lambda directory, job: {}

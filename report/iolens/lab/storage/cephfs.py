@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,9 @@ _STRIPE_UNIT = 65536
 
 _OBJECT = 4 * 2**20
 """Default size of an object in bytes."""
+
+_TRIES = 100
+"""Maximum number of times that a file is made again for the sake of its place."""
 
 
 def _on_cephfs(path: Path) -> bool:
@@ -109,6 +113,35 @@ def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
     return pool_targets(pool or (known.pool if known and known.pool else data_pools()[0]))
 
 
+def _spread_files(directory: Path, names: Sequence[str], layout: Layout) -> None:
+    """Makes empty files of which all stripes lie on different targets, as long as there are targets without one.
+
+    A hash of a file's inode number places its objects, so a file is made again until they lie well. Makes no files if
+    `ceph` does not say where objects lie.
+    """
+    try:
+        count = len(_targets(directory, layout.pool))
+        taken: set[int] = set()
+        for name in names:
+            taken = set() if len(taken) + layout.stripe_count > count else taken
+            for _ in range(_TRIES):
+                (directory / name).unlink(missing_ok=True)
+                (directory / name).touch()
+                targets = _first_targets(directory / name, layout)
+                if len({*targets} - taken) == layout.stripe_count:
+                    break
+            taken |= {*targets}
+    except IolensError:
+        return
+
+
+def _first_targets(file: Path, layout: Layout) -> tuple[int, ...]:
+    """Returns the targets of the objects that a file's first stripes will lie in."""
+    known = layout_attribute(file, OF_FILE) or layout
+    names = object_names(file.stat().st_ino, layout.stripe_count * layout.stripe_size, known)
+    return targets_of_objects(known.pool or "", names)
+
+
 def nearest_layout(directory: Path) -> Layout | None:
     """Returns the layout of a directory, or of the nearest one above it on this file system; None if none has one."""
     resolved = directory.resolve()
@@ -159,6 +192,7 @@ CEPHFS = Backend(
     get_stripes=_get_stripes,
     stripe_command=_layout_command,
     targets=_targets,
+    spread=_spread_files,
     pools=True,
     objects=True,
     health=health_with(_get_stripes, _targets),
