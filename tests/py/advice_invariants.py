@@ -10,13 +10,14 @@ from iolens.advise.table import RULES
 from iolens.fleet.rows import Met, rows_of
 from iolens.log import Job
 from iolens.metrics.files.overview import all_files
-from iolens.metrics.files.stripes.striping import file_stripes, striped_files
+from iolens.metrics.files.stripes.striping import file_stripes, striped_files, unrecorded_files
 from iolens.metrics.job.ranks import io_span_seconds
 from iolens.metrics.job.share import io_mean_seconds
 from iolens.metrics.subjects.subject import Trial
 from iolens.metrics.subjects.values import RUN, values_of
 from iolens.metrics.why.answers import storage_bound
 from iolens.missing import is_nan
+from iolens.pages.exhibits.overview import gauge_text
 from iolens.pages.job.judgement.lists import advice_text, judgement_object
 from iolens.pages.job.judgement.paragraphs import all_findings, first_action, spoken
 
@@ -81,6 +82,10 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
             yield f"{one.id}: {one.gain_words!r} for {one.gain}"
         if (one.gain >= 0.05) != one.worth_it:
             yield f"{one.id}: {one.severity} for {one.gain}"
+    printed = re.search(r"I/O took at most ([\d.]+) % of the run", found.verdict.sentence)
+    gauge = dict(found.gauges.rows("gauge", "value"))["share"]
+    if printed and not is_nan(gauge) and gauge_text("share", gauge) != f"≤ {printed[1]} %":
+        yield f"{found.verdict.sentence!r} beside a gauge of {gauge_text('share', gauge)}"
     printed = re.search(r"I/O took at most ([\d.]+) %", found.verdict.sentence)
     if printed and share is not None and float(printed[1]) / 100 < share - 1e-10:
         yield f"{found.verdict.sentence!r} for {share}"
@@ -178,8 +183,8 @@ def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
     """Yields pages of the report that contradict the judgement."""
     if ("What to do" in str(first_action(job)[0])) != bool(found.worth):
         yield "page 1 has things to do, or lacks them"
-    if found.confidence == "high" and job.partial:
-        yield "a verdict from a partial log has high confidence"
+    if found.confidence == "high" and (job.partial or unrecorded_files(job)):
+        yield "a verdict from a log without some records has high confidence"
     if len([one for one in spoken(job) if re.match(r"\d+\. ", one)]) != len(found.worth):
         yield "the terminal counts other things to do"
     if not found.worth and any("What to do" in str(block) for block in all_findings(job)):

@@ -54,8 +54,8 @@ class Diagnosis:
     can be gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first,
     notes last. `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the
     facts that the log does not have, with the reasons. `confidence` in the verdict is high, medium or low, and empty if
-    nothing was judged; `doubts` are sentences on the facts missing from the log that could change the verdict, `gaps`
-    those on the other missing facts.
+    nothing was judged; `doubts` are sentences on the facts missing from the log that could change the verdict, without
+    those that its sentence has.
     """
 
     verdict: Verdict
@@ -64,7 +64,6 @@ class Diagnosis:
     unknown: tuple[tuple[str, str], ...]
     confidence: str = ""
     doubts: tuple[str, ...] = ()
-    gaps: tuple[str, ...] = ()
 
     @property
     def worth(self) -> tuple[Finding, ...]:
@@ -119,7 +118,6 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
         tuple((what, why) for what, why, _ in gaps),
         _confidence(said, {doubt for _, _, doubt in decisive}),
         tuple(_gap_sentence(what, why) for what, why, _ in decisive),
-        tuple(_gap_sentence(what, why) for what, why, doubt in gaps if (what, why, doubt) not in decisive),
     )
 
 
@@ -134,7 +132,7 @@ def _confidence(said: Verdict, doubts: set[str]) -> str:
 
 def _gap_sentence(what: str, why: str) -> str:
     """Returns a gap as a sentence."""
-    return why if what in (RECORDS, TRANSFERS, REMARKS) else f"This log cannot tell {what}: {why.rstrip('.')}."
+    return why if what in (RECORDS, TRANSFERS, REMARKS) else f"This log cannot tell {what}, because {why.rstrip('.')}."
 
 
 def _judged_gauges(job: Job, limits: Limits, found: Sequence[Finding]) -> Records:

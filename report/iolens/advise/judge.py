@@ -10,6 +10,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, log_standing
 from iolens.advise.table import RULES
 from iolens.log import Job
+from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
 _HOW = (
@@ -18,10 +19,15 @@ _HOW = (
 )
 _HOW_ALONE = "I/O time is the read, write and metadata time of the process."
 
+TOO_INCOMPLETE = "this log is too incomplete to judge it"
+
 _NO_TRANSFER = "No module recorded a transfer."
 
 LEAST_SHARE = 0.001
 """Smallest share of the run that is printed; a smaller share is printed as "at most 0.1 %"."""
+
+_LARGE, _MOST_PARTS = 0.05, 3
+"""Smallest share of the time, and largest number, of the parts in the sentence of a run that is not judged."""
 
 _BOUNDS = {rule.id: rule.bounds for rule in RULES}
 """The kind of verdict that a rule leads to, by its id."""
@@ -45,7 +51,7 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
         if worth:
             return _by_finding(worth[0], share)
         sentence = _too_little(job, limits, stands, share, spent)
-        parts = "" if stands == WHOLE_SECONDS else _all_parts(job)
+        parts = "" if stands == WHOLE_SECONDS else _all_parts(job, _LARGE, _MOST_PARTS)
         return Verdict("nothing", f"{sentence}{parts}.", how if share else _NO_TRANSFER, share)
     of_io = [one for one in worth if one.id not in BESIDE_IO]
     if of_io:
@@ -61,11 +67,11 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
     part = _part_of_run(job, share, spent)
     if stands == WHOLE_SECONDS:
         return (
-            f"{TOO_SHORT}: {say.seconds(spent)} of I/O in a run of {say.run_time(job)}, and this log counts whole "
-            "seconds only"
+            f"{TOO_SHORT}: {say.brief_seconds(spent)} of I/O in a run of {say.run_time(job)}, and this log counts "
+            "whole seconds only"
         )
     if stands == INCOMPLETE:
-        return f"{part}; this log is too incomplete to judge it"
+        return f"{part}; {TOO_INCOMPLETE}"
     if stands == SHORT:
         return f"{TOO_SHORT}: {part}; advice begins at {say.seconds(limits['least_seconds'])} of I/O"
     if stands == HARDLY:
@@ -90,9 +96,9 @@ def _no_records(job: Job) -> str:
 
 def _part_of_run(job: Job, share: float, spent: float) -> str:
     """Returns the share of I/O in the run, an upper bound: of the recorded I/O, if records are missing."""
-    whose = "Recorded I/O" if job.partial else "I/O"
+    whose = "Recorded I/O" if job.partial or unrecorded_files(job) else "I/O"
     most = say.at_most(max(share, LEAST_SHARE))
-    return f"{whose} took at most {most} of the run: {say.seconds(spent)} of {say.run_time(job)}"
+    return f"{whose} took at most {most} of the run: {say.brief_seconds(spent)} of {say.run_time(job)}"
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
@@ -114,10 +120,12 @@ def _known_parts(job: Job) -> dict[str, float]:
     return largest_shares(job)
 
 
-def _all_parts(job: Job) -> str:
-    """Returns the parts of the time that the log knows, the largest first; parts below `LEAST_SHARE` are left out."""
-    parts = {part: share for part, share in _known_parts(job).items() if share >= LEAST_SHARE}
-    largest = sorted(parts, key=lambda part: -parts[part])
+def _all_parts(job: Job, least: float = LEAST_SHARE, most: int | None = None) -> str:
+    """Returns the parts of the time that the log knows, the largest first: at most `most` of them, and none below
+    `least`.
+    """
+    parts = {part: share for part, share in _known_parts(job).items() if share >= least}
+    largest = sorted(parts, key=lambda part: -parts[part])[:most]
     said = ", ".join(f"{part} {say.percent(parts[part])}" for part in largest)
     return f"; of {_time_of(job)}: {said}" if said else ""
 
@@ -162,7 +170,7 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
         return None
     how = f"Parts{_all_parts(job).removeprefix(';')}."
     if found.share * job.run_time < limits["least_seconds"]:
-        parts = _all_parts(job).partition(": ")[2]
+        parts = _all_parts(job, _LARGE, _MOST_PARTS).partition(": ")[2]
         least = say.seconds(limits["least_seconds"])
         return Verdict("nothing", f"{TOO_SHORT}: no part of {_time_of(job)} took {least} ({parts}).", how, share)
     kind, sentence = _LARGEST[found.kind]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from iolens.log import Job
+from iolens.metrics.comparison.settings import brief_seconds_text as brief_seconds
 from iolens.metrics.comparison.settings import seconds_text as seconds
 from iolens.metrics.comparison.settings import three_digits, two_digits
 from iolens.metrics.comparison.settings import volume_text as size
@@ -16,6 +17,7 @@ from iolens.metrics.files.overview import paths
 __all__ = [
     "and_others",
     "at_most",
+    "brief_seconds",
     "count",
     "files",
     "members",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iolens.advise.limits import Limits
 from iolens.log import Job
+from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
 UNKNOWN = "unknown"
@@ -11,7 +12,7 @@ UNKNOWN = "unknown"
 WHOLE_SECONDS = "whole seconds"
 """The run was short and its clock counts whole seconds: no share of the run is known."""
 INCOMPLETE = "incomplete"
-"""The file was cut short, and the rest of it shows little I/O."""
+"""The file was cut short, or has no record of files that were used, and the rest of it shows little I/O."""
 NOTHING = "nothing"
 """I/O took too little of the run for any gain."""
 HARDLY = "hardly"
@@ -32,7 +33,8 @@ def log_standing(job: Job, limits: Limits) -> str:
     if job.coarse:
         return WHOLE_SECONDS
     if share < limits["worth_gain"]:
-        return INCOMPLETE if job.missing else HARDLY if is_close(share, limits) else NOTHING
+        is_incomplete = job.missing or unrecorded_files(job)
+        return INCOMPLETE if is_incomplete else HARDLY if is_close(share, limits) else NOTHING
     return SHORT if spent < limits["least_seconds"] else JUDGED
 
 

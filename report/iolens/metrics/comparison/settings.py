@@ -110,7 +110,11 @@ def size_text(size: float) -> str:
 
 
 def volume_text(size: float) -> str:
-    """Returns bytes to three digits, in the largest unit that gives at least one: 829515 -> '810 KiB'."""
+    """Returns bytes to three digits, in the largest unit that gives at least one: 829515 -> '810 KiB'; a mean of less
+    than one byte as '< 1 B'.
+    """
+    if 0 < size < 1:
+        return "< 1 B"
     scaled, unit = float(size), 0
     while abs(scaled) >= 1023.5 and unit < len(UNITS) - 1:
         scaled, unit = scaled / 1024, unit + 1
@@ -138,6 +142,28 @@ def seconds_text(value: float) -> str:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     days, hours = divmod(round(value / 3600), 24)
     return f"{days:,} d {hours} h" if hours else f"{days:,} d"
+
+
+_ROUNDING = 1e-9
+"""Per cent within which a share counts as 100 %."""
+
+
+def percent_text(value: float) -> str:
+    """Returns per cent with one digit: `34.8 %`; a share that would round to 0 % or 100 % without being that is given
+    as less than 0.1 % or more than 99.9 %.
+    """
+    if 0 < value < 0.05:
+        return "< 0.1 %"
+    return "> 99.9 %" if 99.95 <= value < 100 - _ROUNDING else f"{value:.1f} %"
+
+
+_BRIEF = 0.001
+"""Shortest time, in seconds, of which a sentence gives the number."""
+
+
+def brief_seconds_text(value: float) -> str:
+    """Returns `seconds_text`, but `< 0.001 s` for a shorter time."""
+    return f"< {_BRIEF} s" if 0 < value < _BRIEF else seconds_text(value)
 
 
 def two_digits(value: float) -> str:

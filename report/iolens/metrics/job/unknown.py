@@ -6,9 +6,11 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.comparison.settings import volume_text
 from iolens.metrics.files.stripes import ost
+from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.cost import moved_once
 from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.operations import file_bytes
+from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.job.share import io_mean_seconds
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.parts import UNKNOWN, UNTRACED
@@ -44,6 +46,11 @@ def unknown(job: Job) -> Records | None:
     if lost:
         what = f"how {volume_text(lost)} of MPI-IO reached the files"
         rows.append((what, "POSIX recorded almost none of it", NUMBERS))
+    hidden = unrecorded_files(job)
+    if hidden:
+        noun = "files have stripes" if hidden > 1 else "file has stripes"
+        said = f"{hidden:,} {noun} in this log, but no record of any I/O: the log has no records of POSIX."
+        rows.append((TRANSFERS, said, NUMBERS))
     rows += [(what, why, doubt) for what, why, doubt, holds in _gaps(job) if holds]
     return Records.of(["what", "why", "doubt"], rows) if rows else None
 
@@ -71,10 +78,13 @@ def _is_waiting_unknown(job: Job) -> bool:
 
 def _doubt_of_waiting(job: Job) -> str:
     """Returns the part of a verdict that is in doubt if computing and waiting are not told apart: nothing, if the time
-    that may be either is a small part of the run, or less than the time in I/O.
+    that may be either is a small part of the run, less than the time in I/O, or small on the rank that is longest in
+    I/O.
     """
-    each, moved = rank_time(job), io_mean_seconds(job) or 0.0
+    each, moved, ranks = rank_time(job), io_mean_seconds(job) or 0.0, rank_times(job)
     untold = job.run_time - moved if each is None else float(each[UNKNOWN].mean())
+    if each is None and ranks is not None and job.run_time - float(ranks["seconds"].max()) < _LITTLE * job.run_time:
+        return NOTHING
     return NOTHING if untold < max(_LITTLE * job.run_time, moved) else CAUSES
 
 

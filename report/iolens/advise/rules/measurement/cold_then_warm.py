@@ -27,7 +27,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     first = most_first(found["bytes"], chosen)[0]
     cold, warm = (say.rate(float(found[name][first]), 1) for name in ("cold", "warm"))
-    evidence = f"{say.files(job, found['id'][chosen])}: first read at {cold}, then again at {warm}, by the same rank."
+    evidence = f"A rank read {say.files(job, found['id'][chosen])} at {cold} first, and again at {warm}."
     return Seen(evidence, None, "", REMEDY)
 
 

@@ -37,8 +37,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ids, total = table["id"][rows], float(moved[rows].sum())
     spent = slowest_seconds(job, "MPI-IO", ids)
     evidence = (
-        f"{say.files(job, ids)} on NFS: several ranks moved {say.size(total)} through MPI-IO, in {say.seconds(spent)} "
-        f"on the slowest rank."
+        f"Several ranks moved {say.size(total)} through MPI-IO on {say.files(job, ids)}, which took "
+        f"{say.seconds(spent)} on the slowest rank."
     )
     return Seen(evidence, spent, "It assumes that MPI-IO takes no time on these files.", REMEDY)
 

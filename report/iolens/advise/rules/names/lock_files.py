@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     ids = table["id"][most_first(table["OPENS"], chosen)]
     opens, ranks = float(table["OPENS"][chosen].sum()), float(table["ranks"][chosen].max())
-    evidence = f"{say.files(job, ids)}: {say.count(opens, 'open')} by up to {say.count(ranks, 'rank')}."
+    evidence = f"Up to {say.count(ranks, 'rank')} opened {say.files(job, ids)}, {say.count(opens, 'time')} in all."
     return Seen(evidence, None, "", REMEDY)
 
 

@@ -46,7 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if calls + loaders < limits["few_calls"] and not costly:
         return None
     evidence = [
-        f"{say.count(calls)} opens and stats of paths that do not exist, up to {say.count(most, 'call')} "
+        f"{say.count(calls)} opens and stats were of paths that do not exist, up to {say.count(most, 'call')} "
         f"on one rank; they took at most {say.seconds(spent)} on the slowest rank."
     ] * (calls > 0)
     if loaders:

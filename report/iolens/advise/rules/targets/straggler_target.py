@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.metrics.job.ranks import clearly_slow_targets, rank_times, target_speed
 
 REMEDY = """\
-Avoid these targets until your site has checked them ({targets}):
+Avoid {targets} until your site has checked {them}:
 
 @lustre:  lfs df FOLDER                          # is a target full?
 @lustre:  lfs check osts                         # is it reachable?
@@ -33,7 +33,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"the median of {say.count(len(every), 'target')} {say.rate(float(np.median(every['overall'])), 1)}; the "
         f"slowest rank took {say.seconds(most)}, half of the ranks {say.seconds(median)} or less."
     )
-    remedy = REMEDY.replace("{targets}", ", ".join(f"OST {int(ost)}" for ost in slow["ost"]))
+    names = [f"OST {int(ost)}" for ost in slow["ost"]]
+    them = "it" if len(names) == 1 else "them"
+    remedy = REMEDY.replace("{targets}", ", ".join(names)).replace("{them}", them)
     return Seen(evidence, most - median, "It assumes that the slowest rank is as fast as the median rank.", remedy)
 
 

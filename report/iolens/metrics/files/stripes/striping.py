@@ -75,6 +75,18 @@ def _known_layouts(job: Job) -> Records | None:
     return None if layouts is None or not len(layouts) else without_repeats(layouts, "id", "component")
 
 
+@once_per_job
+def unrecorded_files(job: Job) -> int:
+    """Returns the number of files that have stripes in a log without POSIX records, and no record in any other layer: a
+    program opened them by calls that this log lacks. 0 for a log with POSIX records.
+    """
+    rows = _known_layouts(job)
+    if rows is None or "POSIX" in job.records:
+        return 0
+    known = [records["id"] for name, records in job.records.items() if name != "LUSTRE" and "id" in records]
+    return len(set(rows["id"].tolist()).difference(*(ids.tolist() for ids in known)))
+
+
 def _file_bytes(job: Job, ids: np.ndarray) -> np.ndarray:
     """Returns the bytes read from and written to each of these files, in the order of `ids`; 0 for files without
     transfers.

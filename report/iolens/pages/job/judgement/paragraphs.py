@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from iolens.advise import diagnosis, say
+from iolens.advise.judge import TOO_INCOMPLETE
 from iolens.log import Job
 from iolens.pages.blocks import Block, Text
 from iolens.pages.job.judgement.evidence import EVIDENCE
@@ -18,7 +19,7 @@ _LINES = 14
 """Maximum number of lines of a remedy on the first page."""
 _SLACK = 2
 """Number of lines by which a block that cannot be divided may exceed the room on a page."""
-_MINOR, _NOTES = "Seen, and not worth it", "About this log"
+_MINOR, _NOTES = "Seen, and not worth it", "Notes"
 _LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 """Matches the first line of an entry: a bullet, or the name of a language or tool followed by the lines for it."""
 
@@ -26,7 +27,7 @@ _LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 def judgement(job: Job) -> list[Block]:
     """Returns a sentence about what limits the run with the confidence in it, followed by what could change it."""
     found = diagnosis(job)
-    doubts = [Text(f"What could change this: {' '.join(found.doubts)}")] if found.doubts else []
+    doubts = [Text(f"{' '.join(found.doubts)} That could change the verdict.")] if found.doubts else []
     return [Text(confident_verdict(found), "lead"), *doubts]
 
 
@@ -56,6 +57,8 @@ def no_action_sentence(found: Diagnosis) -> str:
     why = "no finding promises enough time to be worth a change" if found.confidence else "there is nothing to judge"
     if found.verdict.is_too_short:
         why = "the run is too short to judge"
+    elif TOO_INCOMPLETE in found.verdict.sentence:
+        why = TOO_INCOMPLETE
     elif found.verdict.kind == "cores":
         why = "iolens run --trace mpi records which ranks share processors"
     return f"No action is proposed: {why}."
