@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,8 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
     assert any("in memory (tmpfs)" in note for note in told)
     assert any("fewer wrote than were asked for: 1 of 4 with 1 stripe." in note for note in told)
     assert "One aggregator can feed up to 6 stripes; from 7 on" in words.bound_sentences(comparison)[0]
+    without = replace(comparison, runs=comparison.runs.assign(**{"observed.mpi_io": False}))
+    assert "aggregator" not in words.bound_sentences(without)[0]
     assert [round(value) for value in comparison.points["bound"]] == [191, 191, 1192, 2289]
     assert "ROMIO's Lustre driver" in words.comparison_subtitle(results, comparison)
     assert driver_marks(results.runs) == ["ROMIO'S LUSTRE DRIVER: AS ON LUSTRE SITES"]
@@ -183,10 +186,10 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
 @pytest.mark.parametrize(
     ("here", "stripes", "told"),
     [
-        (6.25, (1, 12), "It holds for link : target from 6.25 to 16"),
+        (6.25, (1, 12), "It holds where a client's link is 6.25 to 16 times as fast as a target"),
         (6.25, (1, 4), "the predictions leave this setting out"),
         (2.0, (1, 12), "To see for which machines it holds, predict"),
-        (None, (1, 12), "here link : target is 6.25"),
+        (None, (1, 12), "here a client's link is 6.25 times as fast as a target"),
     ],
 )
 def test_the_remedy_says_on_which_machines_it_holds(

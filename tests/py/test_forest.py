@@ -13,14 +13,17 @@ from pathlib import Path
 import darshan
 import iolens
 import numpy as np
+import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.forest import activity, files, summary
 from iolens.forest.forest import Forest, read_forest
 from iolens.forest.label import label
+from iolens.forest.process import process_of
 from iolens.forest.tree import process_clocks, tree_of
 from iolens.metrics.files.overview import all_files
+from job_example import job_of
 from patience import PATIENCE
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -162,6 +165,19 @@ def test_waiting_is_within_the_processes_time(forest: Forest) -> None:
     assert np.allclose(found["in_io"] + found["elsewhere"], found["off_processor"])
     name = f"{Path(sys.executable).name} killed.py"
     assert found.set_index("name").loc[name, "elsewhere"] > 0
+
+
+def test_processor_time_is_that_of_the_recorded_time() -> None:
+    """A process used 0.3 s of its 0.5 s before it was recorded, as its loader or the program before an exec."""
+    used = pd.DataFrame(
+        {"rank": [0], "user_time": [0.4], "system_time": [0.1], "earlier_user": [0.25], "earlier_system": [0.05]}
+    )
+    found = process_of(job_of(nprocs=1, exe="/bin/app", mounts=(), frames={}, private={"process": used}), "x.darshan")
+    assert (found.user_time, found.system_time) == pytest.approx((0.15, 0.05))
+    old = process_of(
+        job_of(nprocs=1, exe="/bin/app", mounts=(), frames={}, private={"process": used.iloc[:, :3]}), "x.darshan"
+    )
+    assert (old.user_time, old.system_time) == pytest.approx((0.4, 0.1))
 
 
 def test_the_command_writes_pages_and_tables(

@@ -356,7 +356,7 @@ def test_a_best_setting_says_for_which_machines_it_holds(tmp_path: Path, capsys:
     """Four stripes of 2 MB/s are slower than twelve as soon as links carry more."""
     words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
     assert main([*words, "--stripes", "4,12", "-o", str(tmp_path / "what-if.json")]) == 0
-    assert "It holds for link : target from 1 to 16" not in " ".join(capsys.readouterr().out.split())
+    assert "It holds where a client's link is 1 to 16 times" not in " ".join(capsys.readouterr().out.split())
     found = read_what_if(tmp_path)
     assert found is not None
     assert found.links is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from iolens.log import Job
 from iolens.log.records import Records
+from iolens.missing import is_nan
 
 _RANKS = (
     *("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"),
@@ -26,7 +27,8 @@ class Process:
     """`start` is in seconds since 1970 by the clock of `host`, and `skew` is its correction (see `clocks`); `ranks` is
     the number of ranks of an MPI job, else 1; `rank` is the rank that a launcher gave in the variable `rank_from`,
     or empty. `above` are the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic
-    time of the host, in seconds, or None. Processor times are NaN if the log does not know them.
+    time of the host, in seconds, or None. Processor times are those of the recorded time; NaN if the log does not know
+    them.
     """
 
     log: str
@@ -80,8 +82,8 @@ def process_of(job: Job, log: str) -> Process:
         start=job.start,
         seconds=job.run_time,
         clock=clock,
-        user_time=_total(taken, "user_time"),
-        system_time=_total(taken, "system_time"),
+        user_time=_recorded(taken, "user"),
+        system_time=_recorded(taken, "system"),
         max_rss=float(rss.max()) if len(rss) else float("nan"),
         waits=_total(taken, "voluntary_switches"),
         partial=job.partial,
@@ -97,6 +99,15 @@ def _identity(job: Job) -> tuple[int, str]:
     in_tree = _IN_TREE.match(job.path.name) if JOB_FOLDER.match(job.path.parent.parent.name) else None
     pid = int(job.info.get("pid", 0)) or int((name or in_tree or ["", "0"])[1])
     return pid, str(hosts[0]) if hosts else job.path.parent.name if in_tree else ""
+
+
+def _recorded(process: Records, mode: str) -> float:
+    """Returns the processor time in the program (`user`) or the kernel (`system`) while the process was recorded:
+    without that of its loader and of the program before an exec.
+    """
+    whole = _total(process, f"{mode}_time")
+    earlier = _total(process, f"earlier_{mode}")
+    return whole if is_nan(earlier) else max(whole - earlier, 0.0)
 
 
 def _total(process: Records, name: str) -> float:

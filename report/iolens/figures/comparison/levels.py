@@ -136,6 +136,8 @@ def ratio_ticks(low: float, high: float) -> list[float]:
     """Returns ticks of a ratio axis; finer when all effects are small."""
     if high / low < 1.6:
         return [t for t in (0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5) if low <= t <= high]
+    if high / low < 3:
+        return [t for t in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2, 2.5) if low <= t <= high]
     return nice_ticks(low, high)
 
 

@@ -28,7 +28,7 @@ def _other_client(evidence: Evidence) -> Finding:
     """Checks whether data was read by another node than the one that wrote it."""
     reads = [float(value) for value in evidence.known("bytes_read")]
     if reads and max(reads) == 0:
-        return KEPT, "The measurements contain no reads."
+        return KEPT, "The measured phases contain no reads."
     counts = [len(hosts) for hosts in evidence.known("hosts")]
     if counts and max(counts) == 1:
         return BROKEN, "All ranks ran on one host, which reads back its own data, perhaps from its page cache."

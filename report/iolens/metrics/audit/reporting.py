@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from statistics import fmean, geometric_mean, harmonic_mean
 
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
-from iolens.metrics.comparison.settings import two_digits
 
 _CLOSE = 0.005
 """Maximum relative difference between two kinds of mean that are called the same."""
+
+_LEAST = 0.01
+"""Smallest difference between two means that is printed, in per cent."""
 
 _FACTS: Mapping[str, str] = {
     "cpu": "processor",
@@ -54,7 +56,7 @@ def _means(evidence: Evidence) -> Finding:
     proper = harmonic_mean if evidence.rate else fmean
     apart = max(abs(geometric_mean(each) / proper(each) - 1) for each in repeated.values())
     name = "harmonic mean of the rates" if evidence.rate else "arithmetic mean of the times"
-    near = f"the {name} is within {two_digits(100 * apart)} %"
+    near = f"the {name} is within {max(100 * apart, _LEAST):.2g} %"
     return (
         KEPT if apart <= _CLOSE else BROKEN
     ), f"Geometric means, which give times and rates the same ratios; {near}."

@@ -118,10 +118,11 @@ def _caches(evidence: Evidence) -> Finding:
     """Checks the state of the page cache when the runs began, and whether reads may have come from it."""
     held = [int(value) for value in evidence.known("cached")]
     reads = [float(value) for value in evidence.known("bytes_read")]
-    said = f"The page cache held {volume_text(min(held))} to {volume_text(max(held))} when runs began" if held else ""
+    amounts = dict.fromkeys(volume_text(size) for size in (min(held), max(held))) if held else {}
+    said = f"The page cache held {' to '.join(amounts)} when runs began" if held else ""
     memory_of = [int(value) for value in evidence.known("memory")]
     if reads and max(reads) == 0:
-        return KEPT, f"{said + '; t' if said else 'T'}he measurements contain no reads."
+        return KEPT, f"{said + '; t' if said else 'T'}he measured phases contain no reads."
     if set(evidence.known("pages_read")) == {"modelled"} and not evidence.unknown("pages_read"):
         return KEPT, "The model of the storage has no page cache for reads."
     left = [float(value) for value in evidence.known("cached_before_read")]

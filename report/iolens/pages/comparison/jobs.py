@@ -58,17 +58,18 @@ def _side_pages(comparison: Comparison, chosen: pd.DataFrame, read: Callable[[Pa
         index = getattr(comparison, role)
         if index in chosen["point"].tolist():
             roles[index] = f"{roles[index]} and {role}" if index in roles else role
-    names = {index: f"{role}, {comparison.points.loc[index, 'label']}" for index, role in roles.items()}
+    names = {index: str(comparison.points.loc[index, "label"]) for index in roles}
     subjects, _ = _subjects_of(comparison, chosen, names, read)
     if len(subjects.all) < 2:
         return []
-    named = "; ".join(f"{letter}: {one.label}" for letter, one in subjects.named)
+    role_of = {names[index]: role for index, role in roles.items()}
+    named = "; ".join(f"{letter}: {role_of[one.label]}, {one.label}" for letter, one in subjects.named)
     intro = f"{named}. Each is shown by the job whose {comparison.measure.name} came nearest to the typical value."
     unlike = unlike_bytes(subjects)
     caution = [Text(f"Caution: {unlike}", "small")] if unlike else []
     blocks: list[Block] = [*caution, Text(intro, "note"), *FINDINGS.tables(subjects), *TIMES.figures(subjects)]
     blocks += [*subject_activity_figure(subjects), *SIZES.figures(subjects)]
-    heads = " and ".join(name.partition(",")[0] for name in names.values())
+    heads = " and ".join(roles.values())
     return [Page(f"{heads[:1].upper()}{heads[1:]} side by side", blocks)]
 
 

@@ -27,12 +27,16 @@ def machines_sentence(results: Results, asked: Mapping[str, Any], factors: tuple
     links = found.links if found else None
     if found is None or links is None or not math.isclose(links.here, here, rel_tol=1e-3):
         return (
-            f" It depends on the machine: here link : target is {here:.3g}. To see for which machines it holds, "
-            "predict from a traced run (iolens predict LOG --stripes LIST -o RESULTS/what-if.json) and compare again."
+            f" It depends on the machine: here a client's link is {here:.3g} times as fast as a target. To see for "
+            "which machines it holds, predict from a traced run (iolens predict LOG --stripes LIST -o "
+            "RESULTS/what-if.json) and compare again."
         )
     place = _predicted_place(found, asked, factors, driver)
     if place is None:
-        return f" It depends on the machine (link : target {here:.3g} here); the predictions leave this setting out."
+        return (
+            f" It depends on the machine (here a client's link is {here:.3g} times as fast as a target); the "
+            "predictions leave this setting out."
+        )
     told = links.words(place)
     return f" {told}" if told else " On this machine the model predicts another setting as the fastest one."
 

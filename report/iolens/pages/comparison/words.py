@@ -232,10 +232,14 @@ def bound_sentences(comparison: Comparison) -> list[str]:
         return []
     share = stripes_of_a_link(limits)
     fed = math.floor(share)
+    aggregators = f"One aggregator can feed up to {fed} stripes; from {fed + 1} on more aggregators can pay. "
+    runs = comparison.runs
+    if "observed.mpi_io" in runs and runs["observed.mpi_io"].isin([False, 0]).all():
+        aggregators = ""
     return [
         f"Bound: a target takes {limits['ost_mb_per_s']:g} MB/s, and a client's link carries "
-        f"{limits['link_mb_per_s']:g} MB/s, as much as {share:g} targets. One aggregator can feed up to {fed} stripes; "
-        f"from {fed + 1} on more aggregators can pay. A line at each bar shows the bound of its setting."
+        f"{limits['link_mb_per_s']:g} MB/s, as much as {share:g} targets. {aggregators}A line at each bar shows the "
+        "bound of its setting."
     ]
 
 

@@ -43,8 +43,8 @@ def _known_pid(pid: int) -> str:
 
 
 def _given_ranks(first: float, last: float) -> str:
-    """Returns the ranks given by launchers: 0 - 7."""
-    return "" if is_nan(first) else str(int(first)) if first == last else f"{int(first)} - {int(last)}"
+    """Returns the ranks given by launchers: 0-7."""
+    return "" if is_nan(first) else str(int(first)) if first == last else f"{int(first)}-{int(last)}"
 
 
 def _shown_groups(forest: Forest) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def _groups_note(forest: Forest) -> str:
 
 PROCESS_TREE: Exhibit[Forest] = Exhibit(
     name="process_tree",
-    title="Processes",
+    title="The tree of processes",
     metric=_shown_groups,
     whole=summary.process_groups,
     columns=[
@@ -122,7 +122,8 @@ WAITING: Exhibit[Forest] = Exhibit(
         Column("in I/O at most, s", "in_io", words.seconds),
         Column("elsewhere at least, s", "elsewhere", words.seconds),
     ],
-    note="Sums over processes. Elsewhere: waiting for children, pipes, locks, the network or a core, or asleep.",
+    note="Sums over processes, while they were recorded; processor time includes the writing of the log. Elsewhere: "
+    "waiting for children, pipes, locks, the network or a core, or asleep.",
     absent=lambda _: "Where processes waited: n/a, these logs have no processor times.",
 )
 
@@ -149,6 +150,12 @@ def _top_files(forest: Forest) -> pd.DataFrame:
     return found[(found["bytes_read"] + found["bytes_written"]) > 0].head(_MOST_FILES)
 
 
+def _files_note(forest: Forest) -> str:
+    """Returns the meaning of the columns, and of families if a row is one."""
+    said = "Written and read by: number of processes. Times read: bytes read over size."
+    return f"{said} {FAMILY_NOTE}" if (_top_files(forest)["files"] > 1).any() else said
+
+
 FILES: Exhibit[Forest] = Exhibit(
     name="files",
     title="Files with most bytes",
@@ -167,7 +174,7 @@ FILES: Exhibit[Forest] = Exhibit(
         Column("times read", "passes", words.ratio),
         Column("s", "seconds", words.seconds),
     ],
-    note=f"Written and read by: processes. Times read: bytes read over size. {FAMILY_NOTE}",
+    note=_files_note,
 )
 
 
@@ -192,8 +199,8 @@ HANDED_OVER: Exhibit[Forest] = Exhibit(
 def _times_read(least: float, median: float, most: float) -> str:
     """Returns how many times the files of a folder were read."""
     if round(most, 2) == round(least, 2):
-        return f"{words.ratio(most)} (each file)"
-    return f"{words.ratio(least)} - {words.ratio(most)}, median {words.ratio(median)}"
+        return words.ratio(most)
+    return f"{words.ratio(least)} to {words.ratio(most)}, median {words.ratio(median)}"
 
 
 READ_AGAIN: Exhibit[Forest] = Exhibit(
@@ -207,7 +214,7 @@ READ_AGAIN: Exhibit[Forest] = Exhibit(
         Column("size", "size", words.size),
         Column("read", "bytes_read", words.size),
         Column("beyond once", "again", words.size),
-        Column("times read", ("least", "median", "most"), _times_read),
+        Column("times each was read", ("least", "median", "most"), _times_read),
         Column("readers", "readers", words.count),
     ],
     note="Times read: bytes read over size. A data set whose files were all read equally often was read in as many "

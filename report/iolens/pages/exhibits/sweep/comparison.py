@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from iolens.lazy import pd
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import Comparison
-from iolens.metrics.comparison.settings import level_text, name_text, size_text, three_digits
+from iolens.metrics.comparison.settings import level_text, name_text, size_text, sorted_levels, three_digits
 from iolens.metrics.files.stripes.bound import has_limits
 from iolens.metrics.statistics.intervals import CONFIDENCE, claim
 from iolens.metrics.statistics.paired import method
@@ -93,8 +94,11 @@ def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     pair = comparison.interaction.names if comparison.interaction else comparison.factors[:2]
     rest = [name for name in comparison.factors if name not in pair]
     figure = heatmap_figure(found, (pair[0], pair[1]), rest, comparison.measure.axis, comparison.best)
-    caption = f"Typical {comparison.measure.name} of each setting. "
-    caption += "Framed: the best; hatched: left out of the comparison."
+    caption = f"Typical {comparison.measure.name} of each setting. Framed: the best"
+    caption += "; hatched: left out of the comparison" if (found["left_out"] != "").any() else ""
+    cells = math.prod(len(sorted_levels(found[name])) for name in (*pair, *rest))
+    caption += "; blank: not among the settings of the sweep" if cells > len(found) else ""
+    caption += "."
     yield FigureBlock(figure, caption, says=_ends_of_points(comparison))
 
 
@@ -356,16 +360,28 @@ INTERACTION: Exhibit[Comparison] = Exhibit(
     "interaction", "What two settings give together", _interaction, draw=_interaction_figure
 )
 
+
+def _runs_note(comparison: Comparison) -> str:
+    """Returns the meaning of the columns that the runs have."""
+    measure = comparison.measure
+    said = (
+        "r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none does); o: "
+        "observed, the ranks that wrote to the file. Largest write: the largest single write any of them made."
+    )
+    if not measure.less_is_better:
+        said += f" I/O s: the slowest rank's time; {measure.unit}: amount divided by that time."
+    if "compute" in measure.axis.lower():
+        said += " Compute time: run time less the I/O of an average process."
+    fresh = " Fresh: made after the best was picked, to confirm it."
+    return said + (fresh if comparison.runs["fresh"].isin([True, 1]).any() else "")
+
+
 RUNS: Exhibit[Comparison] = Exhibit(
     name="runs",
     title="All runs",
     metric=_runs_with_fresh,
     columns=_runs_columns,
-    note="r: requested by hints and layout; e: effective, as a trustworthy source reports it (n/a: none "
-    "does); o: observed, the ranks that wrote to the file. Largest write: the largest single write any "
-    "of them made. I/O s: the slowest rank's time; MiB/s: MiB divided by that time. Compute time: run time "
-    "less the I/O of an average process. Fresh: made after the best was "
-    "picked, to confirm it.",
+    note=_runs_note,
 )
 
 COMPARISON_EXHIBITS: tuple[Exhibit[Comparison], ...] = (POINTS, RUNS, EFFECTS, INTERACTION)
