@@ -417,11 +417,25 @@ def test_efficiencies_multiply(made: Job) -> None:
     value = dict(zip(found["name"], found["value"], strict=True))
     assert value["load balance"] == pytest.approx(7.0 / 8.5)
     assert value["core efficiency"] == pytest.approx(1.0)
-    assert value["communication efficiency"] == pytest.approx(0.85)
+    assert value["communication efficiency"] == pytest.approx(8.5 / 9.75)  # MPI_Init, 0.25 s of 10 s, is not in it.
     factors = ("load balance", "core efficiency", "I/O efficiency", "communication efficiency")
     assert value["parallel efficiency"] == pytest.approx(math.prod(value[name] for name in factors))
     assert found.set_index("name").loc["computational scaling", "unknown"].startswith("unknown")
     assert time.efficiencies(job(1, **tables())) is None
+
+
+def test_the_start_of_mpi_is_no_loss_of_efficiency() -> None:
+    """POP's region of interest begins after MPI_Init: a run that starts MPI for 8 of 10 s communicates no worse."""
+    calls = tables()["mpi_calls"]
+    calls = calls[calls["function"].isin(["MPI_Init", "MPI_Barrier"])].copy()
+    calls.loc[calls["function"] == "MPI_Init", "time"] = 8.0
+    found = dict(time.efficiencies(job(mpi_calls=calls, process=use(10.0, init=8.0))).rows("name", "value"))
+    assert found["communication efficiency"] == pytest.approx(1.75 / 2.0)
+    assert found["parallel efficiency"] == pytest.approx(1.75 / 2.0)
+    calls.loc[calls["function"] == "MPI_Init", "time"] = 10.0
+    assert (
+        time.efficiencies(job(mpi_calls=calls[calls["function"] == "MPI_Init"], process=use(10.0, init=10.0))) is None
+    )
 
 
 def test_an_efficiency_is_not_known_where_computing_is_less_than_what_is_not_told_apart() -> None:
@@ -486,7 +500,8 @@ def test_the_recipe_of_one_process_and_of_untraced_mpi_claims_nothing_of_message
 def test_the_recipe_of_ranks_that_sleep_asks_for_less_waiting() -> None:
     found = steps.computation_step(job(process=use(1.0)))
     assert found.step == "4. wait less outside I/O and MPI"
-    assert found.evidence.startswith("90.0 % asleep or blocked, 10.0 % computing or MPI")
+    assert found.evidence == "90.0 % asleep or blocked"
+    assert found.share == pytest.approx(90.0)
 
 
 def test_the_recipe_has_what_the_processor_counted() -> None:

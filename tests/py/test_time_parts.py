@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import profiler_harness as harness
 import pytest
+from iolens.advise import diagnosis
 from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.metrics.processor import steps, time
@@ -85,15 +86,20 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     """Asserts that all outputs, bar and recipe name a run by this kind, and do not begin with an empty table of I/O."""
     part, headline = WORDS[kind]
     shown = assert_outputs_name(log, (headline,), log.parent, capsys)
+    job = read_log(log)
+    assert time.efficiencies(job) is None, "POP's efficiencies are those of several ranks"
+    assert "crowded-processors" not in {one.id for one in diagnosis(job).findings}, (
+        "no other rank shares its processors"
+    )
     assert shown.count("Bound by") == 1
     assert "I/O of job" not in shown
     assert "Four gauges" not in shown
     assert shown.index("Parts of the time") < shown.index("Step by step") < len(shown)
     assert "Transferred, and how fast" not in shown.partition("Step by step")[0]
-    rows = steps.next_steps(read_log(log)).rows("step", "evidence")
+    rows = steps.next_steps(job).rows("step", "evidence")
     evidence = next(evidence for step, evidence in rows if step.startswith("4. "))
     shares = {name: float(share) for share, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
-    assert largest_of_bar(read_log(log)) == largest(shares) == part
+    assert largest_of_bar(job) == largest(shares) == part
 
 
 @contextmanager

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from datetime import datetime, timezone
 
-from iolens.metrics.comparison.settings import UNITS, seconds_text, volume_text
+from iolens.metrics.comparison.settings import UNITS, brief_seconds_text, percent_text, seconds_text, volume_text
 from iolens.missing import is_nan
 
 NONE = "n/a"
 GUARD = "--"
-_ROUNDING = 1e-9
-"""Per cent within which a share counts as 100 %."""
 
 
 def digits(value: float) -> str:
@@ -69,6 +67,11 @@ def duration(value: float | None) -> str:
     return NONE if value is None or not math.isfinite(value) else seconds_text(value)
 
 
+def brief_duration(value: float | None) -> str:
+    """Returns a time with its unit; one below a millisecond as `< 0.001 s`."""
+    return NONE if value is None or not math.isfinite(value) else brief_seconds_text(value)
+
+
 def speed(mib_per_second: float | None) -> str:
     """Returns MiB/s in the unit that gives at least one: 673 MiB/s, 24.0 GiB/s."""
     return NONE if mib_per_second is None or is_nan(mib_per_second) else f"{size(mib_per_second * (1 << 20))}/s"
@@ -85,14 +88,7 @@ def percent(part: float | None, whole: float) -> str:
     """
     if part is None or is_nan(part) or not whole:
         return NONE
-    return _in_per_cent(100 * part / whole)
-
-
-def _in_per_cent(value: float) -> str:
-    """Returns per cent with one digit after the decimal point."""
-    if 0 < value < 0.05:
-        return "< 0.1 %"
-    return "> 99.9 %" if 99.95 <= value < 100 - _ROUNDING else f"{value:.1f} %"
+    return percent_text(100 * part / whole)
 
 
 def share(value: float) -> str:
@@ -102,7 +98,7 @@ def share(value: float) -> str:
 
 def points(value: float | None) -> str:
     """Returns per cent: `34.8 %`; `--` if the number has no meaning."""
-    return GUARD if value is None or is_nan(value) else _in_per_cent(value)
+    return GUARD if value is None or is_nan(value) else percent_text(value)
 
 
 def guarded(value: float | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.comparison.settings import seconds_text, volume_text
+from iolens.metrics.comparison.settings import percent_text, seconds_text, volume_text
 from iolens.metrics.grouping import most
 from iolens.metrics.job import cost
 from iolens.metrics.once import once_per_job
@@ -82,10 +82,10 @@ def _said_by_waits(job: Job) -> dict[str, tuple[str, str]]:
         found["mpi_calls"] = f"most waits: {pattern}, {seconds_text(waited)} over all ranks", "wait_states"
     on_path = {} if path is None else _shares_of_path(path)
     if "computing" in on_path:
-        found["hot_lines"] = f"{on_path['computing']:.1f} % of the critical path", "critical_path"
+        found["hot_lines"] = f"{percent_text(on_path['computing'])} of the critical path", "critical_path"
     saving = storage_saving(job)
     if saving is not None:
-        share = f"{on_path.get('I/O', 0.0):.1f} % of the critical path; "
+        share = f"{percent_text(on_path.get('I/O', 0.0))} of the critical path; "
         found["file_output"] = f"{share}infinitely fast storage saves at most {seconds_text(saving.seconds)}", "what_if"
     return found
 
@@ -150,11 +150,6 @@ def _untold_imbalance(each: Records, outside: np.ndarray) -> str:
     )
 
 
-def _per_cent(share: float) -> str:
-    """Returns a share of the time; one that would round to 0 % is given as less than 0.1 %."""
-    return "< 0.1 %" if 0 < share < _LEAST else f"{share:.1f} %"
-
-
 def _is_within(functions: np.ndarray) -> np.ndarray:
     """Returns, for each function, whether its calls lie between the start and the end of MPI."""
     return np.array([parts.part_of(name) != parts.START for name in functions.tolist()], bool)
@@ -182,7 +177,9 @@ def communication_step(job: Job) -> Step:
     if shares.get(parts.UNTRACED) or not (share or {"mpi_calls", "samples"} & set(job.private)):
         return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
     sent, where = mpi_messages(job, Ask(threshold=_ALL)), mpi_nodes(job)
-    said = [f"{_per_cent(shares[part])} {part}" for part in parts.MPI_PARTS if shares.get(part)] or ["no time in MPI"]
+    said = [f"{percent_text(shares[part])} {part}" for part in parts.MPI_PARTS if shares.get(part)] or [
+        "no time in MPI"
+    ]
     functions, look = mpi_functions(job), "mpi_calls"
     if functions is not None:
         look = "mpi_functions"
@@ -197,7 +194,7 @@ def communication_step(job: Job) -> Step:
         made = calls.where((calls["level"] == "function") & (parts.mpi_part(calls["name"]) != parts.START))
         said += [f"most in {name} ({count:.0f} calls a rank)" for name, count in made.rows("name", "calls")][:1]
     if sent is not None and sent["messages"][0] > 0:
-        said.append(f"{sent['bytes_sent'][0] / sent['messages'][0]:.0f} bytes a message")
+        said.append(f"{volume_text(sent['bytes_sent'][0] / sent['messages'][0])} a message")
     between = 0.0 if where is None else float(where["share"][where["where"] == "between nodes"].sum())
     if between:
         said.append(f"{between:.0f} % of the bytes between nodes (rank_order)")
@@ -210,14 +207,17 @@ def computation_step(job: Job) -> Step:
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
     waits = [part for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)]
     idle = {part: shares.get(part, 0.0) for part in sorted(waits, key=lambda part: -shares.get(part, 0.0))}
-    found = [f"{_per_cent(share)} {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
-    found += [f"{value:.1f} % {part}" for part, value in idle.items() if value >= _LEAST]
+    found = [f"{percent_text(share)} {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
+    found += [f"{percent_text(value)} {part}" for part, value in idle.items() if value >= _LEAST]
     name, look = "4. compute faster", "hot_lines"
     if sum(idle.values()) > share:
         name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
-        found.append(found.pop(0))
+        found = found[1:]
         if share == idle[parts.UNKNOWN]:
-            name, found = "4. compute faster, or wait less", [f"{share:.1f} % {parts.UNKNOWN}: computing and waiting"]
+            name, found = (
+                "4. compute faster, or wait less",
+                [f"{percent_text(share)} {parts.UNKNOWN}: computing and waiting"],
+            )
     said = ", ".join(found)
     if hot is not None:
         first = hot.iloc[0]
@@ -254,7 +254,7 @@ def _io_step(job: Job) -> Step:
     """Returns step 5: time in I/O and the size of a call."""
     shares = _parts_of(job)
     share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
-    said = [f"{_per_cent(share)} in I/O"]
+    said = [f"{percent_text(share)} in I/O"]
     used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
     said += [f"{one.module} {volume_text(one.bytes_read + one.bytes_written)}" for one in used]
     return Step("5. write and read at scale", "; ".join(said), "file_output", share)

@@ -365,13 +365,16 @@ def efficiencies(job: Job) -> Records | None:
     Parallel efficiency = load balance x core efficiency x I/O efficiency x communication efficiency, after the POP
     Standard Metrics (pop-coe.eu). I/O is a factor of its own, and so is time outside I/O and MPI without a core
     (asleep, blocked, waiting for a core, in OpenMP's library), so that neither counts as computing or as MPI. c:
-    seconds of computing of a rank, w: of waiting outside I/O and MPI, o: of I/O, T: the run time. None for a single
-    process, and if MPI was neither traced nor sampled.
+    seconds of computing of a rank, w: of waiting outside I/O and MPI, o: of I/O, T: of the run without MPI_Init,
+    MPI_Finalize and the profiler's own time, as in POP, whose region of interest begins after MPI_Init. None for a
+    single process, if MPI was neither traced nor sampled, and if the run was nothing but start and end.
     """
     each = rank_time(job)
     if each is None or job.nprocs < 2 or job.run_time <= 0 or each[UNTRACED].any():
         return None
-    whole = float(whole_time(each).max())
+    whole = float((whole_time(each) - in_parts(each, (START, PROFILER))).max())
+    if whole <= 0:
+        return None
     compute, moved = each[COMPUTE], in_parts(each, IO_PARTS)
     idle = in_parts(each, tuple(part for part in OUTSIDE if part != COMPUTE))
     why = ""

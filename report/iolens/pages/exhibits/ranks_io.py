@@ -11,7 +11,7 @@ from iolens.metrics.processor import balance, files, memory_nodes, process
 from iolens.metrics.processor.sampled import inclusive
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share_columns
+from iolens.pages.exhibits.processor.drilled import IMBALANCE_PERCENT, NAME, guarded_seconds, share_columns
 from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
 
@@ -109,7 +109,7 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
 def _balance_note(job: Job) -> str:
     """Returns the note on the table of load balance: the definition of its columns and of its rows."""
     said = (
-        "Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max N / (N - 1). "
+        f"Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: {IMBALANCE_PERCENT}. "
         "MPI-IO: time of its calls without the POSIX time inside them."
     )
     if inclusive.inclusive_rows(job) is None:

@@ -31,14 +31,19 @@ def counter_text(value: float, unit: str, unavailable: str) -> str:
         return f"{words.NONE} ({unavailable})"
     if unit in _PLACES:
         return f"{value:,.{_PLACES[unit]}f} {unit}"
-    return words.count(value) if abs(value) >= 1000 else words.digits(value)
+    return _plain(value)
 
 
 def _rate(value: float) -> str:
     """Formats a rate per second, in millions if it is at least one million."""
     if is_nan(value):
         return ""
-    return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{words.digits(value)} /s"
+    return f"{value / 1e6:.3f} M/s" if value >= 1e6 else f"{_plain(value)} /s"
+
+
+def _plain(value: float) -> str:
+    """Formats a number without unit."""
+    return words.count(value) if abs(value) >= 1000 else words.digits(value)
 
 
 _COLUMNS = [
@@ -50,15 +55,29 @@ _COLUMNS = [
     Column("counted", "ran", words.points),
 ]
 
+
+def _counter_note(job: Job) -> str:
+    """Returns a note about the counted part of the time, and about missing and nominal values if there are any."""
+    found = counters.counters(job)
+    said = [
+        "Counted: the part of the time in which the event had a counter; values are scaled up to the whole time.",
+        "n/a: this processor does not offer the event, or its operator forbids it, so nothing is derived from it.",
+        "Nominal peak: the most double-precision operations per cycle of such a core, from a table of processors, "
+        "not measured.",
+    ]
+    lacks, nominal = False, False
+    if found is not None:
+        lacks = any(found["unavailable"].tolist())
+        nominal = any("nominal peak" in unit for unit in found["unit"].tolist())
+    return " ".join(one for one, holds in zip(said, (True, lacks, nominal), strict=True) if holds)
+
+
 COUNTERS: Exhibit[Job] = Exhibit(
     name="counters",
     title="Counters of the processors",
     metric=counters.counters,
     columns=_COLUMNS,
-    note="Counted: the part of the time in which the event had a counter; values are scaled up to the whole time. "
-    "n/a: this processor does not offer the event, or its operator forbids it, so nothing is derived from it. "
-    "Nominal peak: the most double-precision operations per cycle of such a core, from a table of processors, "
-    "not measured.",
+    note=_counter_note,
     asked=True,
     source="iolens run --hwpc GROUP",
 )

@@ -7,7 +7,10 @@ from iolens.pages import words
 from iolens.pages.exhibit import Column
 
 _SHORTEST = 1e-6
-"""Minimum time that is printed in seconds."""
+"""Minimum time that is printed with six decimals."""
+
+IMBALANCE_PERCENT = "100 × (max - avg) / max × N / (N - 1)"
+"""CrayPat's imbalance of N ranks or threads in per cent, for notes below tables."""
 
 INDENT = "\u00a0\u00a0"
 """Indent of one level, made of spaces that no layout removes."""
@@ -19,10 +22,10 @@ def indented(depth: int, name: str) -> str:
 
 
 def guarded_seconds(value: float) -> str:
-    """Returns seconds to the microsecond, shorter times in nanoseconds (`230 ns`), and `--` for NaN."""
+    """Returns seconds to the microsecond, shorter times to the nanosecond, and `--` for NaN."""
     if is_nan(value):
         return words.GUARD
-    return f"{1e9 * value:.3g} ns" if 0 < abs(value) < _SHORTEST else f"{value:,.6f}"
+    return f"{value:.9f}" if 0 < abs(value) < _SHORTEST else f"{value:,.6f}"
 
 
 NAME = Column("", ("depth", "name"), indented)

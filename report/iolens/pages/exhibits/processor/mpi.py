@@ -15,7 +15,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share_columns
+from iolens.pages.exhibits.processor.drilled import IMBALANCE_PERCENT, NAME, guarded_seconds, share_columns
 
 _SOURCE = "iolens run --trace mpi"
 _BINS = ("< 16 B", "< 256 B", "< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "larger")
@@ -100,7 +100,7 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
         Column("received", "bytes_received", words.size),
     ],
     note="Times of an average rank; shortest and longest single call of any rank. Imb. Time: slowest rank minus mean; "
-    "Imb. Time%: 100 (max - avg) / max N / (N - 1).",
+    f"Imb. Time%: {IMBALANCE_PERCENT}.",
     asked=True,
     drilled=True,
     levels=mpi.CALLS.known,

@@ -12,7 +12,7 @@ from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
-from iolens.pages.exhibits.processor.drilled import NAME, guarded_seconds, share_columns
+from iolens.pages.exhibits.processor.drilled import IMBALANCE_PERCENT, NAME, guarded_seconds, share_columns
 from iolens.pages.exhibits.processor.time import PROFILE_TIME
 
 _SOURCE = "iolens run --sample"
@@ -24,8 +24,8 @@ _COLUMNS = [
 _NOTE = (
     "Samples of an average rank: periods of the timer. On a core: processor time as the kernel counts it; running "
     "samples are reduced to it. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
-    "Imb. Samp%: 100 (max - avg) / max N / (N - 1). A sample in a library belongs to the MPI, I/O or library call that "
-    "the program made."
+    f"Imb. Samp%: {IMBALANCE_PERCENT}. A sample in a library belongs to the MPI, I/O or library call that the program "
+    "made."
 )
 
 

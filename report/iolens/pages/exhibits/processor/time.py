@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.processor import steps, threads, time
@@ -13,7 +15,7 @@ from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.exhibit import EVERY, Column, Exhibit
-from iolens.pages.exhibits.processor.drilled import NAME, share_columns
+from iolens.pages.exhibits.processor.drilled import IMBALANCE_PERCENT, NAME, share_columns
 
 _SOURCE = "iolens run"
 
@@ -45,18 +47,22 @@ def time_note(job: Job) -> str:
     each = time.rank_time(job)
     if each is None:
         return ""
-    said = [
-        "On a core, waiting for a core and asleep: as the kernel counts them, of each rank's busiest thread, outside "
-        "I/O and MPI. Processor time inside MPI and I/O belongs to these."
-    ]
+    said, whose = [], "each rank's" if job.nprocs > 1 else "its"
+    if any(each[part].any() for part in parts.OUTSIDE if part != parts.UNKNOWN):
+        said = [
+            f"On a core, waiting for a core and asleep: as the kernel counts them, of {whose} busiest thread, outside "
+            "I/O and MPI. Processor time inside MPI and I/O belongs to these."
+        ]
     if samples.is_sampled(job) and not time.is_traced(job):
-        said = ["From samples: shares of each rank's busiest thread, as parts of the run time."]
+        said = [f"From samples: shares of {whose} busiest thread, as parts of the run time."]
     elif time.summed_mpi(job) is not None and core_use(job) is None:
         less = ", less the calls that may lie in MPI-IO" if each[parts.ANY_MPI].any() else ""
         said = [f"I/O: the time in the records of files. MPI: as Darshan's module APMPI timed it{less}."]
     if time.has_timed_barriers(job):
         said.append("MPI synchronisation: with the timed barriers before collectives.")
     said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
+    if each[parts.UNKNOWN].any():
+        said.append(_COUNTED_TOGETHER if core_use(job) is not None else _NOT_COUNTED)
     if time.is_traced(job):
         said.append("Simultaneous calls of several threads are added, up to the run time.")
     return " ".join(said)
@@ -68,11 +74,16 @@ _MEANINGS = {
     parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
     parts.POINT: "MPI point-to-point: with waits for requests.",
     parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
-    parts.UNKNOWN: "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core.",
     parts.START: "Start and end: MPI_Init and MPI_Finalize.",
     parts.PROFILER: "The profiler: time that it added to MPI_Init, and samples in its own code.",
 }
 """The meaning of each part, shown for a part that has any time."""
+
+_COUNTED_TOGETHER = (
+    "Not attributed: outside I/O and MPI; the kernel counts the whole run together, so that this time may have been on "
+    "a core or not."
+)
+_NOT_COUNTED = "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core."
 
 
 def _part_columns(job: Job) -> list[Column]:
@@ -115,10 +126,24 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
         Column("value", ("value", "unknown"), _value),
         Column("definition", ("definition", "unknown"), lambda said, why: f"{said}; {why}" if why else said),
     ],
-    note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time. 1 is best. Waiting and "
-    "I/O are separate factors here; POP counts them as computing.",
+    note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time without MPI_Init, "
+    "MPI_Finalize and the profiler's own time. 1 is best. Waiting and I/O are separate factors here; POP counts them "
+    "as computing.",
     source=_SOURCE,
 )
+
+
+def _thread_note(job: Job) -> str:
+    """Returns a note about the rows, and about OpenMP if a column has its time."""
+    said = (
+        "Means over the threads that worked. Imb. Time: busiest thread less mean; Imb. Time%: "
+        f"{IMBALANCE_PERCENT}, of N threads."
+    )
+    found = threads.thread_balance(job)
+    if found is None or not np.nan_to_num(found["openmp"]).any():
+        return said
+    return f"{said} OpenMP: barriers, locks and idle workers of its library, from samples, on a core or not."
+
 
 THREAD_BALANCE: Exhibit[Job] = Exhibit(
     name="thread_balance",
@@ -137,12 +162,16 @@ THREAD_BALANCE: Exhibit[Job] = Exhibit(
         Column("OpenMP, s", "openmp", words.seconds, optional=True),
         Column("OpenMP%", "openmp_share", words.points, optional=True),
     ],
-    note="Means over the threads that worked. Imb. Time: busiest thread less mean; Imb. Time%: 100 (max - avg) / max "
-    "N / (N - 1). OpenMP: barriers, locks and idle workers of its library, from samples (iolens run --sample), on a "
-    "core or not.",
+    note=_thread_note,
     whole=lambda job: threads.thread_balance(job, EVERY),
     source=_SOURCE,
 )
+
+
+def _known_share(share: float) -> str:
+    """Returns a step's part of the time; empty if it is not known, which the statement beside it explains."""
+    return "" if is_nan(share) else words.points(share)
+
 
 STEPS: Exhibit[Job] = Exhibit(
     name="steps",
@@ -150,7 +179,7 @@ STEPS: Exhibit[Job] = Exhibit(
     metric=steps.next_steps,
     columns=[
         Column("step", "step"),
-        Column("time", "share", words.points),
+        Column("time", "share", _known_share),
         Column("what this log says", "evidence"),
         Column("table", "look"),
     ],
@@ -177,8 +206,8 @@ def _profile_note(job: Job) -> str:
     )
     sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""
     said = (
-        "Means over all ranks, from timed calls. Imb. Time: slowest rank less mean; Imb. Time%: 100 (max - avg) / max "
-        "N / (N - 1). MPI-IO: time of its calls without the POSIX time inside them.",
+        f"Means over all ranks, from timed calls. Imb. Time: slowest rank less mean; Imb. Time%: {IMBALANCE_PERCENT}. "
+        "MPI-IO: time of its calls without the POSIX time inside them.",
         sync,
         f"{profile_time.NOT_TRACED}: {rest}. Calls of several threads are added.",
         inside,

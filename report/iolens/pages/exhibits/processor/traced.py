@@ -95,8 +95,8 @@ TRACING_COST: Exhibit[Job] = Exhibit(
     columns=[
         Column("group", "group"),
         Column("cost%", "share", words.points),
-        Column("at least", "seconds", guarded_seconds),
-        Column("of a call", "per_call", guarded_seconds),
+        Column("at least, s", "seconds", guarded_seconds),
+        Column("of a call, ns", "per_call", lambda seconds: words.guarded(1e9 * seconds)),
         Column("Calls", "calls", words.guarded),
     ],
     note="Costs for an average rank, and shares of the run time. Lower bounds: calls, times the shortest time that "
