@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 from iolens.advise import Finding, diagnosis, verdict
 from iolens.log import Job, read_log
+from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.gauges import gauges
-from iolens.metrics.job.interfaces.mpiio import byte_ratios, collective_time, unseen
+from iolens.metrics.job.interfaces.mpiio import byte_ratios, collective_time, read_unasked, unseen
 from iolens.metrics.job.share import io_seconds
 from iolens.metrics.job.unknown import unknown
 from iolens.metrics.times.timespans import rank_spans
@@ -21,6 +22,7 @@ from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
 from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
 from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
 from iolens.pages.exhibits.overview import gauge_text as said_of
+from iolens.pages.exhibits.storage.files import COSTLY_FILES, SHARED_FILES
 from iolens.pages.exhibits.timeline import mapped_layers
 from iolens.pages.job.document import PAGES, meeting_ranks, write_job
 from iolens.pages.job.judgement import paragraphs as job_advice
@@ -166,7 +168,7 @@ def test_the_first_page_begins_with_what_bounds_the_run() -> None:
     assert "% of the run (confidence: low)." in first.blocks[0].text
     assert isinstance(first.blocks[1], Text)
     assert (
-        "This log cannot tell how 24.8 GiB of MPI-IO reached the files: POSIX recorded almost none"
+        "This log cannot tell how 24.8 GiB of MPI-IO reached the files, because POSIX recorded almost none"
         in first.blocks[1].text
     )
     assert [block.text for block in first.blocks if isinstance(block, Text)][2] == "What to do"
@@ -186,7 +188,7 @@ def test_the_first_page_has_one_picture_and_stands_alone(log: Path) -> None:
     ("log", "confidence", "doubt"),
     [
         ("imbalanced-io", "low", "The profiler ran out of memory for POSIX"),
-        ("noposix", "high", None),
+        ("noposix", "low", "518 files have stripes in this log, but no record of any I/O"),
         ("empty_log", "", None),
         ("mpi-io-test", "", None),
     ],
@@ -196,6 +198,57 @@ def test_the_confidence_falls_with_what_the_log_lacks(log: str, confidence: str,
     found = diagnosis(read_log(DATA / f"{log}.darshan"))
     assert found.confidence == confidence
     assert doubt in " ".join(found.doubts) if doubt else not found.doubts
+
+
+def test_files_without_any_record_of_io_are_said_and_doubted() -> None:
+    """The log has layouts of 519 files, records of 2 files by STDIO, one of them striped, and no records of POSIX."""
+    made = read_log(DATA / "noposix.darshan")
+    layouts = set(made.frames["LUSTRE"]["id"])
+    assert unrecorded_files(made) == len(layouts - set(made.frames["STDIO"]["id"])) == 518
+    assert unrecorded_files(read_log(DATA / "imbalanced-io.darshan")) == 0
+    assert "this log is too incomplete to judge it" in verdict(made).sentence
+    assert {row[0] for row in diagnosis(made).gauges.rows("good")} == {None}
+
+
+def test_the_gauge_of_the_share_is_what_the_verdict_says() -> None:
+    made = read_log(DATA / "mpi-io-test-x86_64-3.4.4.darshan")
+    share = next(value for gauge, value in gauges(made).rows("gauge", "value") if gauge == "share")
+    assert f"at most {said_of('share', share).removeprefix('≤ ')} of the run" in diagnosis(made).verdict.sentence
+
+
+@pytest.mark.parametrize("log", ["mpi-io-test-ppc64-3.1.3", "mpi-io-test-x86_64-3.4.0"])
+def test_a_short_run_on_a_coarse_clock_says_so_once(log: str) -> None:
+    said = [
+        block.text for block in laid_out(PAGES, read_log(DATA / f"{log}.darshan"))[0].blocks if isinstance(block, Text)
+    ]
+    assert sum("whole second" in text for text in said) == 1
+    assert "an average rank's time" not in said[0]
+
+
+def test_a_long_command_keeps_its_program_and_options() -> None:
+    (log,) = DATA.glob("shane_macsio*.darshan")
+    shown = str(laid_out(PAGES, read_log(log))[0].blocks)
+    assert "…/macsio --interface hdf5 --parallel_file_mode SIF 1 --part_dim 3 --part_size 200K" in shown
+
+
+def test_reads_of_files_that_mpi_io_only_wrote_are_said() -> None:
+    (log,) = DATA.glob("shane_macsio*.darshan")
+    made = read_log(log)
+    mpi, posix = made.frames["MPI-IO"], made.frames["POSIX"]
+    assert mpi["MPIIO_BYTES_READ"].sum() == 0
+    assert read_unasked(made) == posix[posix["id"].isin(mpi["id"])]["POSIX_BYTES_READ"].sum() > 0
+    assert any("POSIX read 38 MiB of files that MPI-IO only wrote" in str(page) for page in laid_out(PAGES, made))
+
+
+def test_notes_below_tables_speak_of_what_is_there() -> None:
+    alone = read_log(DATA / "mpi-io-test-ppc64-3.0.0.darshan")
+    for exhibit in (COSTLY_FILES, SHARED_FILES):
+        assert "names differ" not in exhibit.table(alone).note
+        assert "family" not in exhibit.table(alone).note
+    many = job(
+        {"POSIX": posix([{"id": n, "rank": 0, "WRITES": 1, "BYTES_WRITTEN": MIB, "F_WRITE_TIME": 1} for n in range(9)])}
+    )
+    assert "names differ in numbers alone" in COSTLY_FILES.table(many).note
 
 
 def test_what_a_log_cannot_tell() -> None:
@@ -236,7 +289,7 @@ def test_a_remedy_is_not_cut_within_a_statement() -> None:
         ("partial_data_stdio", "Recorded I/O took at most 40 % of the run", "no rule explains it."),
         ("mpi-io-test-ppc64-3.0.0", "Too short to judge: 0.55 s of I/O in a run of at most 2 s", "whole seconds"),
         ("empty_log", "Nothing to judge: this log has no records.", "told to see none"),
-        ("noposix", "Nothing worth your time: I/O took at most 0.1 % of the run", "6.2 s"),
+        ("noposix", "Recorded I/O took at most 0.1 % of the run", "6.2 s of 10 h 54 min; this log is too incomplete"),
     ],
 )
 def test_the_verdict_claims_no_more_than_the_log_tells(log: str, begin: str, holds: str) -> None:

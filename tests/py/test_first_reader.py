@@ -69,7 +69,9 @@ def test_reads_past_the_end_of_a_file_are_not_missing_from_the_log() -> None:
     assert unseen(made) == {"read": 0, "write": 0}
     assert not any("almost none" in sentence for sentence in diagnosis(made).doubts)
     lost = diagnosis(read_log(DATA / "darshan/imbalanced-io.darshan")).doubts
-    assert any("24.8 GiB of MPI-IO reached the files: POSIX recorded almost none" in sentence for sentence in lost)
+    assert any(
+        "24.8 GiB of MPI-IO reached the files, because POSIX recorded almost none" in sentence for sentence in lost
+    )
 
 
 @pytest.mark.parametrize(("stripes", "most"), [(4, 1 - 1 / 4), (2, 1 - 1 / 2), (1, None)])
@@ -96,7 +98,7 @@ def test_no_action_is_proposed_for_the_reason_that_holds() -> None:
     logs = {
         "mpi-io-test": "the run is too short to judge",
         "empty_log": "there is nothing to judge",
-        "noposix": "no finding promises enough time to be worth a change",
+        "noposix": "this log is too incomplete to judge it",
     }
     for name, why in logs.items():
         assert first_action(read_log(DATA / f"darshan/{name}.darshan")) == f"No action is proposed: {why}."
@@ -136,7 +138,7 @@ def test_the_recipe_calls_no_rank_slow_whose_computing_is_not_known(monkeypatch:
 
 def test_the_recipe_lists_waits_with_the_longest_first() -> None:
     step = steps.computation_step(read_log(DATA / "iolens/predict/ior-1-stripe.darshan"))
-    assert step.evidence.startswith("14.2 % not on a core, 4.5 % waiting for a core, 3.3 % not attributed, 0.0 %")
+    assert step.evidence == "14.2 % not on a core, 4.5 % waiting for a core, 3.3 % not attributed"
 
 
 def mpi_io_tests() -> Subjects:

@@ -34,7 +34,7 @@ def test_costly_files_stand_in_one_list() -> None:
 def test_files_by_use(made: Job) -> None:
     counts = files.file_counts(made).frame().set_index("category")
     assert counts["files"].to_dict() == {
-        "total opened": 4,
+        "all files": 4,
         "read-only": 3,
         "write-only": 1,
         "read and written": 0,

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _MOST_ROWS = 250
 """Largest number of lines; more ranks are drawn in groups, from their first access to their last one."""
 
+_SHORTEST = 100
+"""Part of the run to which a shorter span of a file is lengthened, so that the axis does not hide it."""
+
 _COLOURS = {"read": READ, "write": WRITE}
 
 
@@ -63,7 +66,7 @@ def shared_spans_figure(spans: pd.DataFrame, run_time: float, width: float = FUL
     for kind, shift in (("read", -0.18), ("write", 0.18)):
         part = spans[spans["kind"] == kind]
         places = [files.index(path) + shift for path in part["path"]]
-        shortest = run_time / 400
+        shortest = run_time / _SHORTEST
         lengths = [max(shortest, end - start) for start, end in zip(part["start"], part["end"], strict=True)]
         axes.barh(places, lengths, 0.34, left=part["start"], color=_COLOURS[kind])
     mark(axes.yaxis, range(len(files)), names)

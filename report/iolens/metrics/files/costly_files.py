@@ -16,6 +16,10 @@ _SMALL = 0.001
 """Minimum share of the largest value that a file must have to get a row."""
 
 
+MOST = 15
+"""Number of files with most time, and of files with most bytes, that a page shows."""
+
+
 @once_per_job
 def every_file(job: Job) -> Records:
     """Returns `all_files` sorted by time, with `bytes` and stripes as further columns; `files` is 1 in every row."""
@@ -38,7 +42,7 @@ def costly_files(job: Job) -> Records:
 
 
 @once_per_job
-def top_files(job: Job, by: str, limit: int = 15) -> Records:
+def top_files(job: Job, by: str, limit: int = MOST) -> Records:
     """Returns the `limit` rows of `file_families` with the largest `by` (`seconds` or `bytes`), largest first; rows
     with 0 are left out.
     """

@@ -38,7 +38,7 @@ _COLUMNS = {
 }
 """The columns of files, and their types."""
 
-_CATEGORIES = ("total opened", "read-only", "write-only", "read and written", "neither read nor written")
+_CATEGORIES = ("all files", "read-only", "write-only", "read and written", "neither read nor written")
 
 
 @once_per_job
@@ -124,7 +124,8 @@ def all_files(job: Job) -> Records:
 def file_counts(job: Job) -> Records:
     """Returns the number, average size and largest size of the files per `category`, over the `lowest` layers. The size
     of a file is the highest offset that the job touched in it, plus one, so that the file itself may be larger. A
-    file is read-only if bytes were read and none written. The log does not tell which files the job created.
+    file counts if any call was made on it, a stat included; it is read-only if bytes were read and none written. The
+    log does not tell which files the job created.
     """
     found = all_files(job)
     read, written = found["bytes_read"] > 0, found["bytes_written"] > 0

@@ -55,6 +55,7 @@ def rank_times(job: Job) -> Records | None:
     return Records({"rank": np.arange(len(moved)), "seconds": seconds, "bytes": moved}).where(moved > 0)
 
 
+@once_per_job
 def _merged_files(job: Job) -> np.ndarray:
     """Returns the files of POSIX that have one record for all ranks together."""
     return job.records["POSIX"]["id"][job.records["POSIX"]["rank"] < 0]

@@ -16,7 +16,8 @@ LIBRARIES, ENTRIES, MISSING = "libraries loaded", "entries of LD_LIBRARY_PATH", 
 @once_per_job
 def start_up(job: Job) -> Records:
     """Returns one row per known fact: `what`, and its `least` and `most` value over the processes that have it. Files
-    of libraries and modules are not a program's own. Without the region there are no rows.
+    of libraries and modules are not a program's own. Entries of LD_LIBRARY_PATH have rows if any process had some.
+    Without the region there are no rows.
     """
     table = job.tables.get("start_up", Records({}))
     if not len(table):
@@ -26,7 +27,8 @@ def start_up(job: Job) -> Records:
         FIRST: _first_open(job),
         LIBRARIES: table["libraries"],
     }
-    facts |= {ENTRIES: table["entries"], MISSING: table["missing"][table["missing"] >= 0]}
+    if table["entries"].any():
+        facts |= {ENTRIES: table["entries"], MISSING: table["missing"][table["missing"] >= 0]}
     rows = [(what, float(values.min()), float(values.max())) for what, values in facts.items() if len(values)]
     return Records.of(["what", "least", "most"], rows)
 

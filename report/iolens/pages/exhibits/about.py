@@ -35,18 +35,34 @@ PROGRAMS: Exhibit[Job] = Exhibit(
 )
 
 
-def _count_or_time(value: float) -> str:
-    """Formats a count without decimals, and a time with hundredths of a second, which its clock has."""
-    return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
+def _amount(value: float, what: str) -> str:
+    """Formats a count, or a time; the clock of the time before recording has hundredths of a second."""
+    if what == start_up.BEFORE:
+        return f"{value:,.2f}"
+    return words.seconds(value) if what == start_up.FIRST else words.count(value)
+
+
+def _start_note(job: Job) -> str:
+    """Returns a note about the time before recording, and about LD_LIBRARY_PATH if its entries have rows."""
+    said = (
+        "Before recording began a process loads its libraries; what it ran before an exec counts, too. The calls of "
+        "its loader are in no record."
+    )
+    found = start_up.start_up(job)
+    has_entries = len(found) > 0 and start_up.ENTRIES in found["what"].tolist()
+    return said + (" Rank 0 alone asks which entries of LD_LIBRARY_PATH are folders." if has_entries else "")
 
 
 START_UP: Exhibit[Job] = Exhibit(
     name="start_up",
     title="How the processes started",
     metric=start_up.start_up,
-    columns=[Column("what", "what"), Column("least", "least", _count_or_time), Column("most", "most", _count_or_time)],
-    note="Before recording began a process loads its libraries; what it ran before an exec counts, too. The calls of "
-    "its loader are in no record. Rank 0 alone asks which entries of LD_LIBRARY_PATH are folders.",
+    columns=[
+        Column("what", "what"),
+        Column("least", ("least", "what"), _amount),
+        Column("most", ("most", "what"), _amount),
+    ],
+    note=_start_note,
 )
 
 CLOCKS: Exhibit[Job] = Exhibit(

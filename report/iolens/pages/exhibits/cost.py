@@ -69,7 +69,7 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("files", "files", words.count),
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
-        Column("I/O time", "seconds", words.duration),
+        Column("I/O time", "seconds", words.brief_duration),
         Column("speed", ("mib_per_second", "seconds"), lambda speed, spent: _measured_speed(job, speed, spent)),
     ],
     note="I/O time: time of the slowest rank in its own files, plus the time of the slowest rank of each shared file. "

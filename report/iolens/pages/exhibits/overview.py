@@ -184,9 +184,3 @@ UNKNOWN: Exhibit[Job] = Exhibit(
     metric=unknown.unknown,
     columns=[Column("", "what"), Column("", "why")],
 )
-
-
-def unknown_words(job: Job) -> list[Block]:
-    """Returns the facts missing from the log that do not put the verdict in doubt; page 1 lists the others."""
-    gaps = advise.diagnosis(job).gaps
-    return [Text(" ".join(gaps), "small")] if gaps else []

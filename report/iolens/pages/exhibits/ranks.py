@@ -51,6 +51,29 @@ def amount_text(value: float, unit: str) -> str:
     return words.count(value) if unit == "times" else f"{words.seconds(value)} s" if not is_nan(value) else words.NONE
 
 
+def _usage_columns(job: Job) -> list[Column]:
+    """Returns the columns of the use of memory and processors; a single process has neither sum nor mean."""
+    if job.nprocs == 1:
+        return [Column("", "what"), Column("", ("most", "unit"), amount_text)]
+    return [
+        Column("", "what"),
+        Column("all ranks", ("total", "unit"), amount_text),
+        Column("mean of a rank", ("mean", "unit"), amount_text),
+        Column("most", ("most", "unit"), amount_text),
+        Column("rank", "most_rank", words.count),
+    ]
+
+
+def _usage_note(job: Job) -> str:
+    """Returns a note about the source of the numbers, and about the sum that is missing."""
+    said = "From getrusage over the whole life of each process; for a killed process, until it last wrote its spool."
+    if job.nprocs == 1:
+        return said
+    return (
+        f"{said} Largest resident set of all ranks together: n/a, because ranks reach their largest at different times."
+    )
+
+
 RANK_BALANCE: Exhibit[Job] = Exhibit(
     name="rank_balance",
     title="Balance of the ranks",
@@ -62,7 +85,7 @@ RANK_BALANCE: Exhibit[Job] = Exhibit(
         Column("median", "median", words.size),
         Column("most", "most", words.size),
         Column("rank", "most_rank"),
-        Column("most / mean", "imbalance", words.ratio),
+        Column("most / mean", "imbalance", lambda ratio: f"{ratio:,.2f}"),
     ],
     draw=_rank_figure,
 )
@@ -71,14 +94,7 @@ PROCESSES: Exhibit[Job] = Exhibit(
     name="processes",
     title="Memory and processor use of the processes",
     metric=processes.usage,
-    columns=[
-        Column("", "what"),
-        Column("all ranks", ("total", "unit"), amount_text),
-        Column("mean of a rank", ("mean", "unit"), amount_text),
-        Column("most", ("most", "unit"), amount_text),
-        Column("rank", "most_rank", words.count),
-    ],
-    note="From getrusage over the whole life of each process; for a killed process, until it last wrote its spool. "
-    "Largest resident set of all ranks together: n/a, because ranks reach their largest at different times.",
+    columns=_usage_columns,
+    note=_usage_note,
     draw=_usage_figures,
 )

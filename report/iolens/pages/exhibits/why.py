@@ -70,7 +70,7 @@ def path_note(job: Job) -> str:
     """Returns the meaning of the critical path."""
     return (
         "The chain of work that the end of the job depended on. Its share of I/O is the most that faster storage could "
-        f"save if no other chain took over; `what_if` says what is saved. {_limits_words(job)}"
+        f"save if no other chain took over; “What if” says what is saved. {_limits_words(job)}"
     )
 
 
@@ -160,9 +160,8 @@ WAIT_STATES: Exhibit[Job] = Exhibit(
         Column("faults, s", "faults", words.seconds, optional=True),
         Column("MPI, s", "mpi", words.seconds),
     ],
-    note="Seconds over all ranks, and those that are directly due to computing, I/O, waiting for locks of files, "
-    "for a core and for page faults, and MPI of the late rank. During the others the late rank waited itself, or no "
-    "work explains them.",
+    note="Seconds: over all ranks. The columns behind “longest” divide them by what the late rank did meanwhile; in "
+    "the rest of the time it waited itself, or no work explains the wait.",
     absent=nobody_waited,
     source=_SOURCE,
 )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from iolens.log import Job
 from iolens.metrics.job.interfaces import mpiio
+from iolens.pages import words
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_document
 from iolens.pages.exhibits.about import CLOCKS, HOSTS, MODULES, PROGRAMS, START_UP
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.operations import ACCESS_SIZES, ALIGNMENT, COMMON_SIZES, OPERATIONS, PATTERN
-from iolens.pages.exhibits.overview import gauge_pairs, unknown_words
+from iolens.pages.exhibits.overview import UNKNOWN, gauge_pairs
 from iolens.pages.exhibits.ranks import FEW_RANKS, PROCESSES, RANK_BALANCE
 from iolens.pages.exhibits.storage.files import (
     COSTLY_FILES,
@@ -57,8 +59,11 @@ _LEAST = 0.995
 _FEW_ROWS = 12
 """Maximum number of rows of tables that may stand side by side."""
 
-_LONGEST = 120
+_LONGEST = 160
 """Maximum length of a fact on the first page, in characters."""
+
+_FOLDERS = re.compile(r"(?<![^\s=:,'\"])(?:/+[^\s/'\"]+){2,}/+(?=[^\s/'\"])")
+"""Matches the folders of a path below two or more of them."""
 
 
 def write_job(job: Job, path: Path) -> None:
@@ -68,12 +73,17 @@ def write_job(job: Job, path: Path) -> None:
 
 def _summary(job: Job) -> list[Block]:
     """Returns the facts of the job, and the amounts that were transferred."""
-    parts = [
-        [[name, middle(value, _LONGEST) if len(value) > _LONGEST else value] for name, value in part]
-        for part in fact_columns(job)
-    ]
+    parts = [[[name, _brief_fact(value)] for name, value in part] for part in fact_columns(job)]
     blocks: list[Block] = [Row([Table("", ["", ""], part) for part in parts])]
     return blocks + [Text(sentence) for sentence in verdicts(job)]
+
+
+def _brief_fact(value: str) -> str:
+    """Returns a fact for the first page. Folders of a long one are left out, so that a command keeps its program and
+    options; only if that is still too long, its middle is.
+    """
+    brief = value if len(value) <= _LONGEST else _FOLDERS.sub("…/", value)
+    return brief if len(brief) <= _LONGEST else middle(brief, _LONGEST)
 
 
 def _byte_ratios(job: Job) -> list[Block]:
@@ -85,6 +95,12 @@ def _byte_ratios(job: Job) -> list[Block]:
         if value is not None
     ]
     said = [f"In the files that both recorded, POSIX {', and '.join(each)}."] if each else []
+    said += [
+        f"POSIX read {words.size(moved)} of files that MPI-IO only wrote: it reads before it writes into the gaps "
+        "(data sieving), or another library read."
+        for moved in [mpiio.read_unasked(job)]
+        if moved
+    ]
     if any(value is not None and value < _LEAST for value in ratios):
         said.append("Less than one: bytes came from a buffer, or were asked for past the end of a file.")
     return [Text(" ".join(said))] if said else []
@@ -124,7 +140,7 @@ PAGES: tuple[PageLayout[Job], ...] = (
     ),
     PageLayout(
         "Where the time went",
-        [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures)],
+        [PERFORMANCE.tables, abreast(IO_COST.figures, OPERATIONS.figures), AVERAGE_IO.tables],
     ),
     PageLayout(
         "How it was accessed",
@@ -159,7 +175,6 @@ PAGES: tuple[PageLayout[Job], ...] = (
             PLACES.figures,
             abreast(RANK_SPANS.figures),
             SHARED_SPANS.figures,
-            AVERAGE_IO.tables,
         ],
     ),
     PageLayout(
@@ -191,6 +206,6 @@ PAGES: tuple[PageLayout[Job], ...] = (
         ],
     ),
     *PROCESSOR_PAGES,
-    PageLayout("About this log", [unknown_words, CLOCKS.tables, about_log]),
+    PageLayout("About this log", [UNKNOWN.tables, CLOCKS.tables, about_log]),
 )
 """The pages from top to bottom."""

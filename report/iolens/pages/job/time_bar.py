@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from iolens.log import Job
+from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.gauges import is_without_io
 from iolens.metrics.job.run_parts import run_parts
 from iolens.metrics.job.share import io_mean_seconds, io_seconds
@@ -21,9 +22,6 @@ _SMALL = 0.001
 
 _UNEVEN = 1.1
 """Minimum ratio of the slowest rank's I/O time to the average rank's for which the caption gives both."""
-
-_SHORTEST = 0.001
-"""Minimum time of a part, in seconds, that is mentioned."""
 
 _NOT_RECORDED = "not recorded by this log"
 
@@ -45,7 +43,9 @@ def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> Figur
 
     whole = sum(seconds for _, seconds, _ in parts)
     segments = [
-        time_shares.Segment(name, seconds, f"{name}: {_short_time(seconds)}, {words.percent(seconds, whole)}", colour)
+        time_shares.Segment(
+            name, seconds, f"{name}: {words.brief_duration(seconds)}, {words.percent(seconds, whole)}", colour
+        )
         for name, seconds, colour in parts
     ]
     rank = "an average rank" if job.nprocs > 1 else "the program"
@@ -55,11 +55,6 @@ def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> Figur
         title=f"Where the run time of {rank} went",
         says="; ".join(one.words for one in segments),
     )
-
-
-def _short_time(seconds: float) -> str:
-    """Returns a time in words, rounded to a millisecond."""
-    return words.duration(seconds) if seconds >= _SHORTEST else f"< {_SHORTEST} s"
 
 
 def _measured_parts(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float, str]]:
@@ -91,19 +86,24 @@ def _recorded_parts(rows: list[tuple[str, str, float]]) -> list[tuple[str, float
 
 def _about_parts(job: Job) -> str:
     """Returns the caption for parts that were measured."""
-    mean = f"Mean of {words.plural(job.nprocs, 'rank')}. " if job.nprocs > 1 else ""
-    return f"{mean}“Computing, MPI and I/O” says what each part holds and how ranks differ.{_about_shares(job)}"
+    several = job.nprocs > 1
+    mean = f"Mean of {words.plural(job.nprocs, 'rank')}. " if several else ""
+    differ = " and how ranks differ" if several else ""
+    return f"{mean}“Computing, MPI and I/O” says what each part holds{differ}.{_about_shares(job)}"
 
 
 def _about_io(job: Job) -> str:
     """Returns the caption for a log that knows I/O alone."""
-    said = ["The time in a file counts in the highest layer that recorded it."]
+    said = []
+    if "MPI-IO" in job.records:
+        said.append("The time in a file counts in MPI-IO if it recorded the file, else in the layer below.")
     mean, slowest = io_mean_seconds(job), io_seconds(job)
     if job.nprocs > 1 and mean is not None and slowest is not None:
         differs = slowest > _UNEVEN * mean
         much = f"Mean of {words.plural(job.nprocs, 'rank')}: {words.duration(mean)} in I/O"
         said.insert(0, f"{much}, on the slowest rank up to {words.duration(slowest)}." if differs else f"{much}.")
-    said.append("Not recorded: computing, communication and waiting outside I/O.")
+    hidden = ", and I/O of files without a record" if unrecorded_files(job) else ""
+    said.append(f"Not recorded: computing, communication and waiting outside I/O{hidden}.")
     return " ".join(said) + _about_shares(job)
 
 

@@ -138,6 +138,17 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
     return found
 
 
+@once_per_job
+def read_unasked(job: Job) -> int:
+    """Returns the bytes that POSIX read of files that MPI-IO wrote and did not read."""
+    mpi = job.records.get("MPI-IO")
+    if mpi is None:
+        return 0
+    read, below = _moved_above_and_below(mpi, job.records.get("POSIX"), "BYTES_READ")
+    written, _ = _moved_above_and_below(mpi, None, "BYTES_WRITTEN")
+    return int(below[(read == 0) & (written > 0)].sum())
+
+
 def _moved_above_and_below(mpi: Records, posix: Records | None, counter: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns the bytes of each MPI-IO file, and the bytes of the same file in POSIX calls."""
     files = Groups(mpi["id"])

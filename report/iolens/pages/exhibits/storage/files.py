@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files import costly_files, locks, mapped, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.job.interfaces import extra, failed, rings
-from iolens.metrics.once import once_per_job
 from iolens.pages import words
 from iolens.pages.blocks import Ranks
 from iolens.pages.exhibit import EVERY, Column, Exhibit
 from iolens.pages.exhibits.storage.families import FAMILY_NOTE, FAMILY_SIZE
 
 
-@once_per_job
-def _file_counts(job: Job) -> Records:
-    """Returns metrics.files.overview.file_counts with one more row for a fact that no log has: the number of files
-    that were created.
-    """
-    found = files.file_counts(job)
-    rows = Records.of(found.names, [*found.rows(), ("created", None, None, None)])
-    return rows.beside({"files": np.array([*found["files"].tolist(), None], object)})
-
-
 def _stripes(count: float, size: float) -> str:
     """Returns a layout of one component: 4 × 1 MiB."""
     return f"{int(count)} × {words.exact_size(size)}" if count > 0 else ""
+
+
+def _has_families(rows: Records | None) -> bool:
+    """Returns True if a row sums several files."""
+    return rows is not None and len(rows) > 0 and bool((rows["files"] > 1).any())
+
+
+def _shared_note(job: Job) -> str:
+    """Returns a note about times and bytes, and about families if a row is one."""
+    said = (
+        "s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file."
+    )
+    family = " Of a family of files, the row has the file whose slowest rank took longest."
+    return said + (family if _has_families(shared.variance(job)) else "")
 
 
 def _ranks_of(job: Job, rows: Records) -> Ranks:
@@ -39,7 +40,7 @@ def _ranks_of(job: Job, rows: Records) -> Ranks:
 FILE_COUNTS: Exhibit[Job] = Exhibit(
     name="file_counts",
     title="Files",
-    metric=_file_counts,
+    metric=files.file_counts,
     needs="files",
     columns=[
         Column("use", "category"),
@@ -47,8 +48,8 @@ FILE_COUNTS: Exhibit[Job] = Exhibit(
         Column("average size", "average_size", words.size),
         Column("largest", "largest_size", words.size),
     ],
-    note="Through POSIX and STDIO. Size: the highest offset that was read or written; n/a if nothing was. Created: "
-    "n/a, because a log does not record if a file existed before.",
+    note="Files on which POSIX or STDIO made any call, a stat included. Size: the highest offset that was read or "
+    "written; n/a if nothing was. A log does not record which files existed before.",
 )
 
 FILE_SYSTEMS: Exhibit[Job] = Exhibit(
@@ -88,9 +89,18 @@ def _costly_columns(job: Job) -> list[Column]:
 
 
 def _costly_note(job: Job) -> str:
-    """Returns a note about the choice and the order of the costly files."""
-    whose = " of their slowest rank" if job.nprocs > 1 else ""
-    return f"The 15 with most time{whose} and the 15 with most bytes, those with most time first. {FAMILY_NOTE}"
+    """Returns a note about the choice and the order of the costly files and about their times, and about families if a
+    row is one.
+    """
+    found = costly_files.costly_files(job)
+    most = "most time of their slowest rank" if job.nprocs > 1 else "most time"
+    said = f"Those with {most} first."
+    if len(found) < len(costly_files.file_families(job)):
+        said = f"The {costly_files.MOST} with {most} and the {costly_files.MOST} with most bytes, those with most time "
+        said += "first, without files that have less than a thousandth of both."
+    if "MPI-IO" in job.records:
+        said += " Times in POSIX and STDIO: MPI-IO's own time is not in them."
+    return f"{said} {FAMILY_NOTE}" if _has_families(found) else said
 
 
 COSTLY_FILES: Exhibit[Job] = Exhibit(
@@ -114,7 +124,7 @@ SHARED_FILES: Exhibit[Job] = Exhibit(
         Column("file", "path"),
         FAMILY_SIZE,
         Column("layer", "module"),
-        Column("ranks", "processes"),
+        Column("ranks", "processes", words.count),
         Column("fastest rank", "fastest_rank"),
         Column("s", "fastest_seconds", words.seconds),
         Column("bytes", "fastest_bytes", words.size),
@@ -124,8 +134,7 @@ SHARED_FILES: Exhibit[Job] = Exhibit(
         Column("σ s", "sigma_seconds", words.seconds),
         Column("σ bytes", "sigma_bytes", words.size),
     ],
-    note="s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file. "
-    "Of a family of files, the row has the file whose slowest rank took longest.",
+    note=_shared_note,
 )
 
 OTHER_CALLS: Exhibit[Job] = Exhibit(

@@ -165,7 +165,7 @@ TARGET_BYTES: Exhibit[Job] = Exhibit(
         Column("files", "files", words.count),
         Column("written", "bytes_written", words.size),
         Column("read", "bytes_read", words.size),
-        Column("all ranks, s", "seconds", words.seconds, optional=True),
+        Column("reads and writes of all ranks, s", "seconds", words.seconds, optional=True),
         Column("per second and rank", "bytes_per_second", words.size, optional=True),
     ],
     note=_target_note,
