@@ -12,21 +12,24 @@
 
 /* The number of the layout of `dependencies`, which changes with it: replay.py compares it with its own
  * number before it calls this library. */
-__attribute__((visibility("default"))) const int32_t iolens_replay_layout = 2;
+__attribute__((visibility("default"))) const int32_t iolens_replay_layout = 3;
 
 /* Calls are numbered by rank and begin. A call that waits for others has a place in `waiter`, by which the
  * other arrays name it. The lists by call are in the order of calls, so that each rank reads its part of them
  * once. */
 struct dependencies {
-    int64_t ranks, edges, waiters, parts, groups;
-    /* An edge: the waiter `edge_to` cannot end before the call `edge_from` has begun. */
-    const int64_t *first;
+    int64_t ranks, edges, waiters, parts, groups, chained;
+    const int64_t *first; /* By rank: number of its first call; then the number of all calls. */
     /* An edge: the waiter `edge_to` cannot end before the call `edge_from` has begun. */
     const int32_t *edge_from, *edge_to;
     const int32_t *waiter;              /* Numbers of the calls that wait. */
     const int32_t *part_call, *part_of; /* A call, and a group that contains the begin of this call. */
-    const int32_t *frees_first,
-        *frees; /* Index in each list of the first entry for call `next` or a later one. */
+    /* The waiters frees[frees_first[g]] to frees[frees_first[g + 1] - 1] cannot end before all calls of group
+     * g have begun. */
+    const int32_t *frees_first, *frees;
+    /* By group, for the first `chained` groups: a larger group that contains all calls of this group; -1:
+     * none. */
+    const int32_t *larger;
 };
 
 struct rank {
@@ -39,14 +42,14 @@ struct rank {
 struct state {
     const struct dependencies *on;
     struct rank *rank;
-    /* By group: number of its calls that have not begun, and the latest begin of the others. */
-    int64_t *ready;
+    int64_t *ready; /* Ranks that can go on. */
     int64_t ready_count;
     /* By waiter: number of calls and groups that it still waits for; negative once its rank has reached it.
      */
     int32_t *missing;
     double *earliest; /* By waiter: the latest begin of the calls that it waits for. */
-    /* By group: number of its calls that have not begun, and the latest begin of the others. */
+    /* By group: number of its parts (calls, and smaller groups) that have not all begun, and the latest begin
+     * of the others. */
     int32_t *absent;
     double *latest;
 };
@@ -104,6 +107,9 @@ static bool prepare(struct state *state, const struct dependencies *on)
         state->missing[on->frees[i]]++;
     for (int64_t i = 0; i < on->parts; i++)
         state->absent[on->part_of[i]]++;
+    for (int64_t i = 0; i < on->chained; i++)
+        if (on->larger[i] >= 0)
+            state->absent[on->larger[i]]++;
     return true;
 }
 
@@ -133,21 +139,31 @@ static void release_waiter(struct state *state, int32_t waiter, double time)
         state->ready[state->ready_count++] = rank_of(state->on, state->on->waiter[waiter]);
 }
 
+/* Notes that a part of a group began at `time`. The last part releases the waiters of the group, which may
+ * itself be the last part of a larger group. */
+static void note_part(struct state *state, int32_t group, double time)
+{
+    const struct dependencies *on = state->on;
+    while (group >= 0) {
+        if (time > state->latest[group])
+            state->latest[group] = time;
+        if (--state->absent[group] > 0)
+            return;
+        time = state->latest[group];
+        for (int32_t i = on->frees_first[group]; i < on->frees_first[group + 1]; i++)
+            release_waiter(state, on->frees[i], time);
+        group = group < on->chained ? on->larger[group] : -1;
+    }
+}
+
 /* Lets other ranks see that the next call of a rank has begun. */
 static void begin(struct state *state, struct rank *rank)
 {
     const struct dependencies *on = state->on;
     for (; rank->edge < on->edges && on->edge_from[rank->edge] == rank->next; rank->edge++)
         release_waiter(state, on->edge_to[rank->edge], rank->time);
-    for (; rank->part < on->parts && on->part_call[rank->part] == rank->next; rank->part++) {
-        int32_t group = on->part_of[rank->part];
-        if (rank->time > state->latest[group])
-            state->latest[group] = rank->time;
-        if (--state->absent[group] > 0)
-            continue;
-        for (int32_t i = on->frees_first[group]; i < on->frees_first[group + 1]; i++)
-            release_waiter(state, on->frees[i], state->latest[group]);
-    }
+    for (; rank->part < on->parts && on->part_call[rank->part] == rank->next; rank->part++)
+        note_part(state, on->part_of[rank->part], rank->time);
 }
 
 /* Advances a rank to its first call that must wait, or to its end. */

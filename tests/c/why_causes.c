@@ -1,7 +1,7 @@
 /* Rank 2 comes late to a barrier: with `why_causes lock` because rank 1 holds the lock of a file, with
  * `computing` because it computes, with `core` because another process uses its core at times, with `fault`
  * because it reads a mapped file. Prints the microseconds that rank 2 was off its core in between, by the
- * clocks of the C library. */
+ * clocks of the C library. The reason lies in the region `program/late`, and the outer region never ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../profiler/include/iolens.h"
+
+enum { PROGRAM = 1, LATE };
 enum { FILE_BYTES = 64 << 20, STRIDE = 1 << 14 };
 
 static double seconds_of(clockid_t clock)
@@ -86,8 +89,10 @@ static void wait_for_lock(int rank)
         usleep(400000);
         lock_whole(fd, F_UNLCK);
     } else if (rank == 2) {
+        iolens_region_begin(LATE, "late");
         lock_whole(fd, F_WRLCK);
         usleep(100000);
+        iolens_region_end(LATE);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     close(fd);
@@ -101,10 +106,12 @@ static void come_late(int rank, const char *cause)
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 2) {
         double before = off_core();
+        iolens_region_begin(LATE, "late");
         if (file)
             touch(file);
         else
             spin();
+        iolens_region_end(LATE);
         printf("OFF_CORE %.0f\n", 1e6 * (off_core() - before));
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -119,6 +126,7 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    iolens_region_begin(PROGRAM, "program");
     MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(argv[1], "lock") == 0)
         wait_for_lock(rank);

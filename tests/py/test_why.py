@@ -20,7 +20,7 @@ from iolens.metrics.why.waits import PATTERNS
 from iolens.metrics.why.what_if import STORAGE, WhatIfQuestion, what_if
 from iolens.pages.exhibits.why import storage_note
 from job_example import job_of
-from why_programs import RankLine, events_of
+from why_programs import WORLD, RankLine, events_of
 
 
 def solved(*lines: RankLine) -> Why:
@@ -128,6 +128,30 @@ def test_a_loop_of_probes_ends_with_its_receive() -> None:
     assert waits(found) == [(1, "late sender", 3.0)]
 
 
+@pytest.mark.parametrize("way", ["loop", "one row", "blocking", "after a file"])
+def test_a_probe_waits_for_the_message_of_a_posted_receive(way: str) -> None:
+    receiver = RankLine()
+    if way == "loop":
+        for begin in np.arange(2.0, 5.05, 4e-5).tolist():
+            receiver.add("call", "MPI_Improbe", begin, begin + 1e-6)
+    else:
+        receiver.add("call", "MPI_Iprobe" if way == "one row" else "MPI_Probe", 2.0, 5.05, size=100)
+    if way == "after a file":
+        receiver.file(5.06, 5.09, 2)
+    receiver.wait(5.2, 5.3, receiver.post(5.1, 5.1 + 1e-6, 0))
+    found = solved(RankLine().file(0, 5).send(5, 5.01, 1), receiver)
+    assert waits(found) == [(1, "late sender", 3.0)]
+    assert found.program.functions[found.program.function[found.waits.call[0]]].startswith(("MPI_I", "MPI_Probe"))
+    assert run_times(found)[STORAGE] == pytest.approx(2.3 - (0.03 if way == "after a file" else 0), abs=1e-3)
+
+
+def test_a_probe_that_found_nothing_leaves_the_wait_to_the_receive() -> None:
+    receiver = RankLine().add("call", "MPI_Iprobe", 1.0, 1.1).file(1.2, 1.3, 2).receive(2.0, 5.1, 0)
+    found = solved(RankLine().file(0, 5).send(5, 5.1, 1), receiver)
+    assert waits(found) == [(1, "late sender", 3.0)]
+    assert run_times(found)["nothing changed"] == pytest.approx(5.1)
+
+
 def test_t2_a_late_receiver() -> None:
     found = solved(RankLine().send(1.0, 4.5, 1), RankLine().receive(4.0, 4.5, 0))
     assert waits(found) == [(0, "late receiver", 3.0)]
@@ -205,6 +229,28 @@ def test_t5_a_cause_is_found_through_a_chain_of_ranks() -> None:
     assert waits(found) == [(1, "late sender", 3.0), (2, "late sender", 3.0)]
     assert costs(found) == {(0, "write"): (3.0, 3.0)}
     assert run_times(found)[STORAGE] == pytest.approx(2.0)
+
+
+def test_a_chain_goes_through_a_call_that_sends_before_it_waits() -> None:
+    """Rank 1 exchanges: it sends to rank 2 at once, and then waits for rank 0 in the same call."""
+    middle = RankLine()
+    for kind, peer in (("send", 2), ("recv", 0)):
+        middle.add(kind, "MPI_Sendrecv", 1.0, 3.1, communicator=WORLD, peer=peer, tag=0, bytes=8)
+    lines = [RankLine().file(0, 3).send(3, 3.05, 1), middle, RankLine().receive(0.5, 1.05, 1)]
+    for line, begin in zip(lines, (3.05, 3.1, 1.05), strict=True):
+        line.together("MPI_Barrier", begin, 3.2, 3)
+    found = solved(*lines)
+    assert waits(found) == [
+        (0, "wait at barrier", 0.05),
+        (1, "late sender", 2.0),
+        (2, "late sender", 0.5),
+        (2, "wait at barrier", 2.05),
+    ]
+    result = causes_of(found.program, found.joins, found.waits, found.activities)
+    write = [kind.function for kind in found.activities.kinds].index("write")
+    assert result.short[0, write] == pytest.approx(2.0)
+    assert 1.8 < result.long[0, write] < 2.05
+    assert result.unexplained < 0.1
 
 
 def test_t5_the_path_goes_through_the_chain() -> None:

@@ -20,7 +20,7 @@ from why_random import events_of_run, random_program
 from why_simulator import Deadlock, simulated
 
 _JOB = job_of_model(JobModel(ranks=7, kind="WRITE", calls=200, size=4096, targets=2, compute=100.0))
-_WORDS = "call send isend recv irecv done all iall win file files lock core fault unknown".split()
+_WORDS = "call send isend recv irecv done all iall win file files lock core fault region unknown".split()
 _FUNCTIONS = (
     "MPI_Testsome MPI_Iprobe MPI_Finalize MPI_Bcast MPI_Neighbor_alltoall MPI_Win_start MPI_Win_lock MPI_Start MPI_"
 ).split()

@@ -17,9 +17,10 @@ from iolens.lab.installation import find_library
 from iolens.metrics.why import replay
 from iolens.metrics.why.answers import Why, why_of
 from iolens.metrics.why.calls.joins import joins_of
-from iolens.metrics.why.calls.program import program_of
+from iolens.metrics.why.calls.program import FILE, program_of
 from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
+from iolens.metrics.why.waits import waits_of
 from iolens.metrics.why.what_if import STORAGE, Answer, WhatIfQuestion, what_if
 from why_programs import RankLine, events_of
 from why_random import events_of_run, random_program
@@ -199,6 +200,30 @@ def test_the_benchmark_replays_the_graph_of_its_events(monkeypatch: pytest.Monke
         assert (ours.to == theirs.to).all()
     arrays = (*graph.leads, *graph.parts, *graph.frees, graph.waiter, graph.gap, graph.cost)
     assert sum(array.nbytes for array in arrays) < 28 * len(program), "the arrays of 10^8 calls no longer fit"
+
+
+@pytest.mark.parametrize("library", [True, False])
+def test_a_scan_of_many_ranks_takes_little_memory(library: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rank waits for all lower ones, so that pairs of ranks would be half a million."""
+    if not library:
+        monkeypatch.setattr(replay, "folders_of_libraries", list)
+    ranks, late = 1000, 400
+    lines = [RankLine() for _ in range(ranks)]
+    for rank, line in enumerate(lines):
+        for step in range(2):
+            begin = 10 * step + (5.0 if rank == late else 1.0)
+            line.file(10 * step + 0.5, begin)
+            line.together(f"MPI_{('Scan', 'Exscan')[step]}", begin, 10 * step + (5.1 if rank >= late else 1.1), ranks)
+    program = program_of(events_of(*lines), ranks)
+    joins = joins_of(program)
+    graph = replay.graph_of(program, joins)
+    assert sum(len(array) for array in (*graph.leads, *graph.parts, *graph.frees, graph.larger)) < 12 * len(program)
+    assert replay.replayed_run_time(program, graph, graph.gap, graph.cost) == pytest.approx(15.1)
+    waits = waits_of(program, joins)
+    assert (program.rank[waits.late] == late).all()
+    assert waits.waited == pytest.approx(np.full(2 * (ranks - late - 1), 4.0))
+    free = np.where(program.kind == FILE, 0.0, graph.cost)
+    assert replay.replayed_run_time(program, graph, graph.gap, free) == pytest.approx(10.1)
 
 
 def _crossing(rounds: int) -> Why:

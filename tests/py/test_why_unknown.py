@@ -58,6 +58,20 @@ def test_calls_without_partner_that_take_no_time_are_not_named() -> None:
     assert limits(job_with(*lines)) == []
 
 
+def test_a_first_message_may_wait_for_its_receiver_in_a_call_that_completes_others_too() -> None:
+    """Rank 0 sends to rank 1, which writes and receives late; messages of that size are buffered otherwise."""
+    first = RankLine().send(0.1, 0.2, 1)
+    to, other = first.post(1, 1.1, 1, 5, receives=False), first.post(1.1, 1.2, 2, 5)
+    first.wait(1.2, 5.1, to, other).together("MPI_Barrier", 5.2, 5.3, 3)
+    late = RankLine().file(1, 5).receive(5, 5.05, 0, 0).receive(5.05, 5.1, 0, 5).together("MPI_Barrier", 5.1, 5.3, 3)
+    third = RankLine().send(1, 1.1, 0, 5).together("MPI_Barrier", 1.2, 5.3, 3)
+    job = job_with(first, late, third)
+    saved, least, most = interval(job)
+    assert (saved, least) == (0.0, 0.0)
+    assert most == pytest.approx(3.85)
+    assert "In MPI_Waitall a rank spent up to 3.8 s" in limits(job)[0]
+
+
 def test_joined_calls_leave_an_interval_of_the_replays_error() -> None:
     lines = [RankLine().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2)]
     assert interval(job_with(*lines)) == (4.0, 4.0, 4.0)

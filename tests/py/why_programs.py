@@ -21,6 +21,7 @@ class RankLine:
         """Adds a row; fields that are not given get the value for "none"."""
         request = len(self.rows) if kind in ("isend", "irecv", "iall") else -1
         least = {"communicator": 0, "peer": -1, "tag": -1, "size": 0, "request": request, "bytes": 0, "file": 0}
+        least |= {"node": -1, "region": 0}
         self.rows.append({"kind": kind, "function": function, "start": start, "end": end, **least, **fields})
         return self
 
@@ -35,6 +36,10 @@ class RankLine:
     def held(self, start: float, end: float, kind: str = "core") -> RankLine:
         """Adds a time without a core (`core`), or of page faults (`fault`), between two calls."""
         return self.add(kind, {"core": "waiting for a core", "fault": "page faults"}[kind], start, end)
+
+    def region(self, start: float, end: float, number: int) -> RankLine:
+        """Adds a visit of a region that the program marks."""
+        return self.add("region", "region", start, end, region=number)
 
     def send(self, start: float, end: float, peer: int, tag: int = 0, size: int = 8) -> RankLine:
         """Adds a blocking send."""
@@ -70,7 +75,10 @@ class RankLine:
 
 def events_of(*lines: RankLine) -> Records:
     """Returns the rows of all ranks."""
-    names = ("kind", "function", "start", "end", "communicator", "peer", "tag", "size", "request", "bytes", "file")
+    names = (
+        *("kind", "function", "start", "end", "communicator", "peer", "tag", "size", "request", "bytes", "file"),
+        *("node", "region"),
+    )
     rows = [(rank, row) for rank, line in enumerate(lines) for row in line.rows]
     columns: dict[str, np.ndarray] = {
         "rank": np.array([rank for rank, _ in rows], np.int32),

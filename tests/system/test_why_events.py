@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iolens.log import read_log
-from iolens.metrics.why.answers import replays, waits_by_cause, why
+from iolens.metrics.why.answers import all_waits, path_by_activity, replays, waits_by_cause, why
 from iolens.metrics.why.calls.windows import EARLY_WAIT, LATE_POST
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
@@ -26,7 +26,7 @@ def recorded(
 ) -> tuple[Path, dict[str, int]]:
     """Runs the program under a library; returns the log and the program's output."""
     its = library(name)
-    program = its.compile(ROOT / f"tests/c/{source}.c", folder / source, "-O1")
+    program = its.compile(ROOT / f"tests/c/{source}.c", folder / source, "-O1", "-g")
     settings = [f"LD_PRELOAD={its.preload}", f"IOLENS_LOGPATH={folder}", "IOLENS_TRACE=mpi", "IOLENS_WHY=16"]
     done = subprocess.run(
         [its.mpirun, "-np", str(ranks), "env", *settings, program, *words],
@@ -96,6 +96,34 @@ def test_the_reason_of_a_late_rank_is_named(tmp_path: Path, cause: str, kind: st
     late = rows.where((rows["rank"] == 2) & (rows["kind"] == kind))
     assert late["function"][0] == function
     assert late["seconds"][0] > 0.2 * (RANKS - 1)
+    path = path_by_activity(read_log(log))
+    assert path is not None
+    there = path.where((path["rank"] == 2) & (path["kind"] == kind) & (path["region"] == "program/late"))
+    assert there["seconds"].sum() > 0.2
+    assert "program" in path["region"]
+
+
+def test_a_wait_has_the_place_in_the_source(tmp_path: Path) -> None:
+    log, _ = recorded("usual", tmp_path, "why_causes", "lock")
+    job = read_log(log)
+    rows = all_waits(job)
+    assert rows is not None
+    place = rows["place"][(rows["rank"] == 2) & (rows["kind"] == "lock")][0]
+    assert place.startswith("lock_whole (why_causes.c:")
+    events = job.tables["why_events"]
+    assert ((events["node"] >= 0) <= (events["end"] - events["start"] >= 0.99e-3)).all()
+
+
+@pytest.mark.parametrize("name", ["usual", "mpich"])
+def test_half_of_all_calls_take_one_event(tmp_path: Path, name: str) -> None:
+    """An event has 32 bytes; only calls for several messages or partners have more than one."""
+    log, _ = recorded(name, tmp_path)
+    events = read_log(log).tables["why_events"]
+    mpi = events.where(np.char.startswith(events["function"].astype(str), "MPI_"))
+    calls: dict[tuple[float, ...], int] = {}
+    for call in mpi.rows("rank", "thread", "start", "end"):
+        calls[call] = calls.get(call, 0) + 1
+    assert np.median(list(calls.values())) == 1
 
 
 @pytest.mark.parametrize(

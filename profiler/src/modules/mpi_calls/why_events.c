@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "../../callers/call_nodes.h"
+#include "../../callers/chains.h"
 #include "../../memory/area.h"
 #include "../../runtime/thread_number.h"
 #include "../../system/spin.h"
@@ -11,12 +13,18 @@
 #include "why_gaps.h"
 
 enum { PER_CHUNK = 1024, MOST_NAMES = 64, NAME_BYTES = 32, LAST_THREAD = 255 };
-enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, LINK_CORE, LINK_FAULT, KINDS };
+enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, LINK_CORE, LINK_FAULT, LINK_REGION, KINDS };
 
 #define MIB (1024 * 1024)
 
 /* Shorter calls of the file system are added up until the next event. */
 #define SHORTEST_FILE_CALL 20e-6
+
+/* Shorter visits of regions are not kept. */
+#define SHORTEST_REGION 20e-6
+
+/* The callers of shorter calls of the file system are not searched, which takes some microseconds. */
+#define SHORTEST_WITH_CALLERS 1e-3
 
 /* Polls of one function that follow one another after shorter pauses are kept as one event. */
 #define LONGEST_POLL_PAUSE 50e-6
@@ -36,6 +44,7 @@ static const char words[KINDS][12] = {
     [LINK_LOCK] = "lock",
     [LINK_CORE] = "core",
     [LINK_FAULT] = "fault",
+    [LINK_REGION] = "region",
 };
 
 /* One event takes 32 bytes, so that a record of a long run fits into memory. */
@@ -44,10 +53,13 @@ struct event {
     float seconds; /* Seconds until the call returned; in `files` the sum over several calls. */
     uint16_t function;
     uint8_t kind, thread;
-    /* For a completion: number of the event that posted the request. For a file: first half of its id. */
+    /* For a completion: number of the event that posted the request. For a file: first half of its id. For a
+     * region: its number. */
     uint32_t communicator;
     int32_t peer; /* For a file: second half of its id. */
-    int32_t tag;  /* For a collective call: number of its ranks. In `files` and for polls: number of calls. */
+    /* For a collective call: number of its ranks. In `files` and for polls: number of calls. For `file` and
+     * `lock`: the node of the place that called. */
+    int32_t tag;
     float bytes;
 };
 
@@ -75,8 +87,8 @@ struct row {
     uint64_t file;
     double start, end;
     int64_t request, bytes;
-    uint32_t communicator;
-    int32_t rank, thread, peer, tag, size;
+    uint32_t communicator, region;
+    int32_t rank, thread, peer, tag, size, node;
     char kind[12], function[NAME_BYTES];
 };
 
@@ -92,9 +104,9 @@ static const struct column COLUMNS[] = {
          "with a row for each partner; call: another call of MPI; file: a call of the file "
          "system; files: the sum of short ones; lock: a wait for a file's lock; core, fault: before the next "
          "call "
-         "the thread was ready and had no core, or waited for a page of a file. A call with several messages "
-         "has several rows of the same "
-         "times",
+         "the thread was ready and had no core, or waited for a page of a file; region: a visit of a region, "
+         "whose row follows those of the calls inside. A call with several messages has several rows of the "
+         "same times",
          TEXT_WORD),
     TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),
     COLUMN(start, "<f8", "s", "time when the call began, since the start of the job"),
@@ -116,6 +128,11 @@ static const struct column COLUMNS[] = {
            "operation that it completes; else -1"),
     COLUMN(bytes, "<i8", "B", "size of the message or transfer, to seven digits"),
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region; 0: none or several"),
+    COLUMN(node, "<i4", "node",
+           "place that made a call in rows of `file` and `lock` of at least 1 ms, a row of `call_nodes`; "
+           "-1: not recorded"),
+    COLUMN(region, "<u4", "region",
+           "number of the visited region, a row of `region_names`; 0 in rows of other kinds"),
 };
 
 static int64_t most;                             /* Largest number of events that are kept. */
@@ -279,6 +296,21 @@ IOLENS_EXPORT double iolens_mpi_enter(double t0)
     return clock_now(&iolens.clock);
 }
 
+void why_region_left(uint32_t region, double begin, double end)
+{
+    struct why_events *events =
+        most > 0 && thread_number() == 0 && !iolens_paused() ? table_state(TABLE_why_events) : NULL;
+    if (!events || end - begin < SHORTEST_REGION)
+        return;
+    struct event event = {
+        .begin = begin, .seconds = (float)(end - begin), .kind = LINK_REGION, .communicator = region};
+    spin_lock(&events->lock);
+    append_sum(events);
+    event.function = number_of_name(events, "region");
+    append(events, &event);
+    spin_unlock(&events->lock);
+}
+
 static void add_to_sum(struct why_events *events, const struct event *event, uint64_t file)
 {
     struct event *sum = &events->sum;
@@ -310,7 +342,10 @@ static void keep_file_call(const struct call *c, const char *module, uint64_t fi
                           .thread = thread_of_call(),
                           .communicator = (uint32_t)file,
                           .peer = (int32_t)(file >> 32),
+                          .tag = (int32_t)CALL_NODE_NONE,
                           .bytes = (float)bytes};
+    if (event.seconds >= SHORTEST_WITH_CALLERS)
+        event.tag = (int32_t)chain_node((uintptr_t)c->caller, CHAIN_MOST);
     spin_lock(&events->lock);
     if (event.thread == 0)
         keep_gap(events, c->t0, c->t1);
@@ -331,6 +366,8 @@ static void start(void)
         iolens_say("IOLENS_WHY=%s is not a number of MiB; no events are kept", iolens.settings.why);
     most = asked * (int64_t)(MIB / sizeof(struct event));
     io_watch(IO_WATCHER_WHY, most > 0 ? keep_file_call : NULL);
+    if (most > 0)
+        chains_start();
 }
 
 static void end(void)
@@ -388,13 +425,17 @@ static bool is_post(unsigned kind)
 static void spread(struct row *row, const struct event *event, int64_t number)
 {
     bool collective = event->kind == IOLENS_LINK_COLLECTIVE || event->kind == IOLENS_LINK_POST_COLLECTIVE;
-    bool file = event->kind >= LINK_FILE, completion = event->kind == IOLENS_LINK_COMPLETION;
-    row->communicator = file || completion ? 0 : event->communicator;
-    row->peer = file ? -1 : event->peer;
-    row->tag = file || collective || event->kind == IOLENS_LINK_NONE ? -1 : event->tag;
+    bool mpi = event->kind < LINK_FILE, completion = event->kind == IOLENS_LINK_COMPLETION;
+    bool file = event->kind >= LINK_FILE && event->kind <= LINK_LOCK;
+    bool has_node = event->kind == LINK_FILE || event->kind == LINK_LOCK;
+    row->communicator = !mpi || completion ? 0 : event->communicator;
+    row->peer = mpi ? event->peer : -1;
+    row->tag = !mpi || collective || event->kind == IOLENS_LINK_NONE ? -1 : event->tag;
     row->size = event->kind == LINK_FILES || event->kind == IOLENS_LINK_NONE || collective ? event->tag : 0;
     row->request = completion ? (int64_t)event->communicator : is_post(event->kind) ? number : -1;
     row->file = file ? (uint64_t)(uint32_t)event->peer << 32 | event->communicator : 0;
+    row->node = has_node ? call_node_written((uint32_t)event->tag) : -1;
+    row->region = event->kind == LINK_REGION ? event->communicator : 0;
 }
 
 static void put(struct buffer *rows, const struct why_events *events, const struct event *event,

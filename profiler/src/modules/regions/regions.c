@@ -8,6 +8,7 @@
 #include "../../runtime/wrap.h"
 #include "../../tables/process_table.h"
 #include "../counters/region_counters.h"
+#include "../mpi_calls/why_events.h"
 #include "../region_names.h"
 #include "region_visits.h"
 
@@ -37,6 +38,8 @@ static void leave(double now, bool ended)
     visits->unended += !ended;
     if (seconds > 0)
         region_visits_add(visits, seconds);
+    if (visits->since > 0)
+        why_region_left(iolens_region, visits->since, now);
     if (!iolens_paused())
         counters_leave(visits->counted);
     if (visits->outer)

@@ -4,6 +4,7 @@
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../tables/process_table.h"
+#include "../mpi_calls/why_events.h"
 #include "../region_names.h"
 #include "region_visits.h"
 #include "regions.h"
@@ -159,6 +160,19 @@ static size_t rest(void *row)
     return 0;
 }
 
+/* Keeps the visits that the program did not end before the end of recording. */
+static void end(void)
+{
+    struct regions_state *state = table_state_known(TABLE_regions);
+    double now = clock_now(&iolens.clock);
+    for (struct keyed_row *row = state ? keyed_first(&state->rows) : NULL; row; row = keyed_next(row)) {
+        const struct region_visits_key *key = keyed_key(row);
+        const struct region_visits *visits = region_visits_of(row);
+        if (visits->open && visits->since > 0 && key->thread == 0)
+            why_region_left(key->region, visits->since, now);
+    }
+}
+
 static bool sound(const void *key, const void *value)
 {
     const struct region_visits *visits = value;
@@ -190,6 +204,7 @@ const struct process_table table_regions = {
     .recording.state_bytes = sizeof(struct regions_state),
     .recording.validate = validate,
     .recording.reset = regions_reset,
+    .recording.end = end,
     .recording.matters_if_used = true,
     .merging.on_demand = true,
     .merging.count = count,

@@ -13,6 +13,7 @@ from iolens.metrics.comparison.settings import seconds_text
 from iolens.metrics.files.grouped import families_of
 from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.regions import region_paths
 from iolens.metrics.processor.sampled.parts import COMPUTE, RUNNABLE
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
@@ -20,9 +21,11 @@ from iolens.metrics.times.clocks import CommonClock, common_clock
 from iolens.metrics.why.activities import Activities, activities_of
 from iolens.metrics.why.calls.joins import Joins, joins_of
 from iolens.metrics.why.calls.program import CORE, Program, program_of
+from iolens.metrics.why.calls.regions import OUTSIDE, by_region
 from iolens.metrics.why.calls.whole import sound_part, whole_part
 from iolens.metrics.why.causes import Causes, causes_of
-from iolens.metrics.why.path import critical_path
+from iolens.metrics.why.path import critical_path, lost_cores
+from iolens.metrics.why.places import with_places
 from iolens.metrics.why.replay import Graph, graph_of
 from iolens.metrics.why.unknown import Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
@@ -45,7 +48,7 @@ _LEAST_UNKNOWN = 100e-6
 @dataclass(frozen=True)
 class Why:
     """All results from the events of a job; `until`: the second at which the events end, if that is before the end of
-    the job; `labels`: the names of families of files, by the record id of the file that stands for each.
+    the job; `labels`: the names of families of files, by the record ids of their files.
     """
 
     program: Program
@@ -73,13 +76,13 @@ def why(job: Job) -> Why | None:
 
 
 def _families(job: Job, program: Program) -> tuple[dict[int, int], dict[int, str]]:
-    """Returns the file that stands for each file of a family, and the names of families by these files."""
+    """Returns the file that stands for each file of a family, and the names of families by their files."""
     ids = np.unique(np.concatenate([program.file, program.inner_file]))
     ids = ids[ids != 0]
     kin = families_of(job, ids)
     standing = ids[Groups(kin.place).first]
-    several = kin.sizes[kin.place] > 1
-    labels = {file: kin.labels[at] for at, file in enumerate(standing.tolist()) if kin.sizes[at] > 1}
+    several = np.flatnonzero(kin.sizes[kin.place] > 1)
+    labels = {int(ids[at]): kin.labels[kin.place[at]] for at in several.tolist()}
     return dict(zip(ids[several].tolist(), standing[kin.place][several].tolist(), strict=True)), labels
 
 
@@ -169,19 +172,38 @@ def waits_by_cause(job: Job) -> Records | None:
 def largest_waits(job: Job) -> Records | None:
     """Returns the rows of `waits_by_cause` with most waiting, as many as make up 99 % of it, but at most 15.
 
-    Columns: rank, kind (of `Activity`), function, file, direct and indirect seconds of waiting, their sum, and the
-    number of ranks held up directly. None if the log has no events.
+    Columns: rank, kind (of `Activity`), function, file, direct and indirect seconds of waiting, their sum, the number
+    of ranks held up directly, and the place in the source. None if the log has no events.
     """
-    return _largest(waits_by_cause(job))
+    return _placed(job, _largest(waits_by_cause(job)))
+
+
+@once_per_job
+def all_waits(job: Job) -> Records | None:
+    """Returns all rows of `waits_by_cause` with their places in the source."""
+    return _placed(job, waits_by_cause(job))
 
 
 @once_per_job
 def largest_path_parts(job: Job) -> Records | None:
     """Returns the rows of `path_by_activity` with most time, as many as make up 99 % of the path, but at most 15.
 
-    Columns: rank, kind, function, file, seconds and share of the path. None if the log has no events.
+    Columns: rank, kind, function, file, region, seconds and share of the path, lost cores, and the place in the source.
+    None if the log has no events.
     """
-    return _largest(path_by_activity(job))
+    return _placed(job, _largest(path_by_activity(job)))
+
+
+@once_per_job
+def all_path_parts(job: Job) -> Records | None:
+    """Returns all rows of `path_by_activity` with their places in the source."""
+    return _placed(job, path_by_activity(job))
+
+
+def _placed(job: Job, rows: Records | None) -> Records | None:
+    """Returns rows of work with their places in the source."""
+    found = why(job)
+    return None if found is None or rows is None else with_places(job, rows, found.labels)
 
 
 def _largest(rows: Records | None) -> Records | None:
@@ -204,22 +226,36 @@ def path_pieces(job: Job) -> Records | None:
 
 @once_per_job
 def path_by_activity(job: Job) -> Records | None:
-    """Returns the critical path by rank and activity: rank, kind, function, file, seconds and share of the path. None
-    if the log has no events.
+    """Returns the critical path by rank, activity and region: rank, kind, function, file, region, seconds, share of the
+    path and lost cores (`lost_cores`). None if the log has no events.
     """
     found, pieces = why(job), path_pieces(job)
     if found is None or pieces is None:
         return None
-    total = np.zeros((found.program.ranks, len(found.activities.kinds)))
+    pieces = by_region(pieces, job.tables["why_events"])
+    rows: list[tuple[int, int, int, float]] = []
     for rank in np.unique(pieces["rank"]).tolist():
-        rows = pieces["rank"] == rank
-        total[rank] = found.activities.seconds(rank, pieces["start"][rows], pieces["end"][rows]).sum(axis=0)
-    rank, what = np.nonzero(total > 0)
-    order = np.argsort(-total[rank, what], kind="stable")
-    rank, what = rank[order], what[order]
-    seconds = total[rank, what]
-    share = seconds / max(float(total.sum()), 1e-300)
-    return Records({"rank": rank, **_described(job, found, what), "seconds": seconds, "share": share})
+        mine = pieces.where(pieces["rank"] == rank)
+        spent = found.activities.seconds(rank, mine["start"], mine["end"])
+        for region in np.unique(mine["region"]).tolist():
+            seconds = spent[mine["region"] == region].sum(axis=0)
+            rows += [(rank, int(what), region, float(seconds[what])) for what in np.flatnonzero(seconds > 0)]
+    rows.sort(key=lambda row: -row[3])
+    table = Records.of(("rank", "what", "region", "seconds"), rows)
+    what, seconds, regions = table["what"].astype(np.int64), table["seconds"].astype(float), table["region"].tolist()
+    names = [
+        path if number != OUTSIDE else "" for number, path in zip(regions, region_paths(job, regions), strict=True)
+    ]
+    return Records(
+        {
+            "rank": table["rank"],
+            **_described(job, found, what),
+            "region": np.array(names, object),
+            "seconds": seconds,
+            "share": seconds / max(float(seconds.sum()), 1e-300),
+            "lost_cores": lost_cores(found.activities, found.program.ranks, what, seconds),
+        }
+    )
 
 
 @once_per_job

@@ -134,6 +134,9 @@ def _in_step(program: Program, joins: Joins, waits: Waits) -> tuple[np.ndarray, 
     """
     late_since, own_since = np.zeros(len(waits.call)), np.zeros(len(waits.call))
     groups = _Groups(program, joins)
+    # A call that sends and receives may wait for a third rank after its message has left.
+    left = program.end.copy()
+    left[waits.call] = program.start[waits.call]
     pairs: dict[tuple[int, int], tuple[float, float, float]] = {}
     events = sorted(
         [(float(program.start[late]), 1, at) for at, late in enumerate(waits.late.tolist())]
@@ -149,7 +152,7 @@ def _in_step(program: Program, joins: Joins, waits: Waits) -> tuple[np.ndarray, 
         common = groups.last_of(ours, theirs, float(program.start[call]), time)
         _, own_since[at], late_since[at] = common if common[0] > message[0] else message
         if groups.of_call[call] < 0:
-            own_end, late_end = float(program.end[call]), float(program.end[late])
+            own_end, late_end = float(program.end[call]), float(left[late])
             pairs[ours, theirs], pairs[theirs, ours] = (time, own_end, late_end), (time, late_end, own_end)
     return np.minimum(late_since, program.start[waits.late]), np.minimum(own_since, program.start[waits.call])
 

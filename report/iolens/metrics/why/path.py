@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from iolens.log.records import Records
+from iolens.metrics.why.activities import Activities
 from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.waits import Waits
 
@@ -39,3 +40,27 @@ def critical_path(program: Program, waits: Waits) -> Records:
         pieces.append((rank, max(until, 0.0), time))
         rank, time = int(program.rank[late]), min(float(program.start[late]), until)
     return Records.of(("rank", "start", "end"), [piece for piece in pieces if piece[2] > piece[1]])
+
+
+def lost_cores(activities: Activities, ranks: int, what: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Returns for each part of the path (its activity, and seconds) the number of cores that are idle on average over
+    the run because this work takes longer on the path than on other ranks.
+
+    This is the critical imbalance impact of Böhme and others (IPDPS 2012), divided by the length of the path: each rank
+    has as much less work than the path as it waits. This time is spread over the kinds of work (functions, on any file)
+    of which the path has more than the rank, in proportion to the difference, and of each kind over its parts of the
+    path in proportion to their length. All parts together lose as many cores as ranks wait on average.
+    """
+    same = {(kind.kind, kind.function): place for place, kind in enumerate(activities.kinds)}
+    place = np.array([same[kind.kind, kind.function] for kind in activities.kinds])
+    on_path = np.bincount(place[what], weights=seconds, minlength=len(place))
+    of_rank = np.zeros((ranks, len(place)))
+    for (rank, each), (_, totals) in activities.sums.items():
+        of_rank[rank, place[each]] += totals[-1]
+    more = np.maximum(on_path - of_rank, 0.0)
+    waited = np.maximum(on_path.sum() - of_rank.sum(axis=1), 0.0)
+    all_more = more.sum(axis=1)
+    scale = np.divide(waited, all_more, out=np.zeros(ranks), where=all_more > 0)
+    idle = scale @ more / max(float(on_path.sum()), 1e-300)
+    lost: np.ndarray = idle[place[what]] * seconds / np.maximum(on_path[place[what]], 1e-300)
+    return lost

@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import ctypes
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from iolens.errors import IolensError
-from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
+from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins, latest_lower
 from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.calls.rendezvous import is_rendezvous
 from iolens.places import folders_of_libraries
 
-_LAYOUT = 2
+_LAYOUT = 3
 """The number of `iolens_replay_layout` in replay.c, which changes with the arrays that `_in_c` hands over."""
 
 
@@ -48,7 +48,8 @@ class Graph:
     place in this list. leads: calls, and a waiter that cannot end before that call has begun. parts: calls, and a group
     that the call's begin is a part of. frees: by group, the waiters that cannot end before all of the group have begun.
     gap: seconds between a call and the one before it on its rank. cost: seconds that a call takes after what it waits
-    for. broken: number of calls at which dependencies contradicted one another; a replay leaves them out there.
+    for. larger: for the first groups, a group that contains all calls of this group; -1: none. broken: number of calls
+    at which dependencies contradicted one another; a replay leaves them out there.
     """
 
     waiter: np.ndarray
@@ -57,6 +58,7 @@ class Graph:
     frees: Lists
     gap: np.ndarray
     cost: np.ndarray
+    larger: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     broken: int = 0
 
 
@@ -65,11 +67,14 @@ def graph_of(program: Program, joins: Joins) -> Graph:
     groups = int(joins.group.max(initial=-1)) + 1
     edge_from, edge_to = _edges(program, joins, groups)
     waits = (joins.completed >= 0) & ((joins.shape == ALL) | ((joins.shape == ROOT_LAST) & joins.is_root))
-    completing, awaited = joins.completed[waits], joins.group[waits]
+    scans = _scans_of(program, joins, groups)
+    completing = np.concatenate([joins.completed[waits], scans.completing])
+    awaited = np.concatenate([joins.group[waits], scans.awaited])
     ready = program.start.copy()
     np.maximum.at(ready, edge_to, np.minimum(program.start[edge_from], program.end[edge_to]))
     latest = np.full(groups, -np.inf)
     np.maximum.at(latest, joins.group, program.start[joins.entered])
+    latest = np.concatenate([latest, scans.latest])
     np.maximum.at(ready, completing, np.minimum(latest[awaited], program.end[completing]))
     before = np.concatenate([[0.0], program.end[:-1]]) if len(program) else np.zeros(0)
     before[program.first[:-1][program.first[:-1] < program.first[1:]]] = 0.0
@@ -79,10 +84,11 @@ def graph_of(program: Program, joins: Joins) -> Graph:
     graph = Graph(
         waiter=np.flatnonzero(is_waiter).astype(np.int32),
         leads=_in_order(edge_from, place[edge_to]),
-        parts=_in_order(joins.entered, joins.group),
-        frees=_by_key(awaited, place[completing], groups),
+        parts=_in_order(np.concatenate([joins.entered, scans.entered]), np.concatenate([joins.group, scans.part_of])),
+        frees=_by_key(awaited, place[completing], len(latest)),
         gap=np.maximum(program.start - before, 0.0),
         cost=np.maximum(program.end - ready, 0.0),
+        larger=scans.larger,
     )
     return replace(graph, broken=_replay(program, graph, graph.gap, graph.cost)[1])
 
@@ -94,11 +100,10 @@ def _edges(program: Program, joins: Joins, groups: int) -> tuple[np.ndarray, np.
     roots[joins.group[joins.is_root]] = joins.entered[joins.is_root]
     behind = (joins.completed >= 0) & (joins.shape == ROOT_FIRST) & ~joins.is_root
     behind &= (roots[joins.group] >= 0) if groups else behind
-    from_lower, to_higher = _scan_edges(program, joins)
     inside, windows = joins.behind >= 0, joins.windows
     root, data = roots[joins.group[behind]], joins.behind[inside]
-    edge_from = np.concatenate([message_from, root, data, from_lower, windows.late])
-    edge_to = np.concatenate([message_to, joins.completed[behind], joins.completed[inside], to_higher, windows.waiting])
+    edge_from = np.concatenate([message_from, root, data, windows.late])
+    edge_to = np.concatenate([message_to, joins.completed[behind], joins.completed[inside], windows.waiting])
     others = edge_from != edge_to
     return edge_from[others], edge_to[others]
 
@@ -115,20 +120,51 @@ def _message_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarr
     )
 
 
-def _scan_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarray]:
-    """Returns edges from each rank's start of a scan to the ends of all higher ranks."""
-    rows = np.flatnonzero((joins.shape == LOWER_FIRST) & (joins.completed >= 0))
+class _Scans(NamedTuple):
+    """Groups for scans: for each rank of a scan but the first, a group of the calls of all lower ranks.
+
+    entered, part_of: the call of the rank before it, a part of this group. larger: for each group of the job, the group
+    of the next rank, which contains all calls of this group; -1: none; empty without scans. completing, awaited: the
+    calls that wait for a group. latest: by group, the latest begin of its calls.
+    """
+
+    entered: np.ndarray
+    part_of: np.ndarray
+    larger: np.ndarray
+    completing: np.ndarray
+    awaited: np.ndarray
+    latest: np.ndarray
+
+
+def _scans_of(program: Program, joins: Joins, groups: int) -> _Scans:
+    """Returns the groups for scans, numbered from `groups` on. Edges between all pairs of ranks would not fit into
+    memory in a job of many ranks.
+    """
+    rows = np.flatnonzero(joins.shape == LOWER_FIRST)
+    entered = joins.entered[rows]
+    order = np.lexsort((program.rank[entered], joins.group[rows]))
+    rows, entered = rows[order], entered[order]
     if not len(rows):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    rank = program.rank[joins.entered]
-    begins, ends = [], []
-    for group in np.unique(joins.group[rows]).tolist():
-        members = rows[joins.group[rows] == group]
-        members = members[np.argsort(rank[members], kind="stable")]
-        for place, member in enumerate(members.tolist()):
-            begins.append(joins.entered[members[:place]])
-            ends.append(np.full(place, joins.completed[member]))
-    return np.concatenate(begins), np.concatenate(ends)
+        nothing, none = np.zeros(0, np.int64), np.zeros(0)
+        return _Scans(nothing, nothing, np.zeros(0, np.int32), nothing, nothing, none)
+    instance = joins.group[rows]
+    has_lower = np.append(False, instance[1:] == instance[:-1])
+    number = groups + np.cumsum(has_lower) - 1
+    at = np.flatnonzero(has_lower)
+    larger = np.full(groups + len(at), -1, np.int32)
+    follows = has_lower[at - 1]
+    larger[number[at[follows] - 1]] = number[at[follows]]
+    lower = latest_lower(instance, program.rank[entered], program.start[entered])
+    completed = joins.completed[rows[at]]
+    waits = completed >= 0
+    return _Scans(
+        entered=entered[at - 1],
+        part_of=number[at],
+        larger=larger,
+        completing=completed[waits],
+        awaited=number[at[waits]],
+        latest=program.start[entered[lower[at - 1]]],
+    )
 
 
 def _in_order(calls: np.ndarray, to: np.ndarray) -> Pairs:
@@ -180,10 +216,10 @@ def _library() -> ctypes.CDLL | None:
 def _in_c(
     library: ctypes.CDLL, program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    on = [program.first.astype(np.int64), *graph.leads, graph.waiter, *graph.parts, *graph.frees]
+    on = [program.first.astype(np.int64), *graph.leads, graph.waiter, *graph.parts, *graph.frees, graph.larger]
     ends = np.zeros(program.ranks)
-    # This is the structure `dependencies` of replay.c: five numbers, then addresses of arrays.
-    lists = graph.leads.call, graph.waiter, graph.parts.call, graph.frees.first[1:]
+    # This is the structure `dependencies` of replay.c: six numbers, then addresses of arrays.
+    lists = graph.leads.call, graph.waiter, graph.parts.call, graph.frees.first[1:], graph.larger
     numbers = program.ranks, *map(len, lists)
     dependencies = np.array([*numbers, *(array.ctypes.data for array in on)], np.int64)
     library.iolens_replay.restype = ctypes.c_int64
@@ -221,7 +257,8 @@ class _Walk:
         freed, first = [waiter[at] for at in graph.frees.values.tolist()], graph.frees.first.tolist()
         self.frees = [freed[low:high] for low, high in pairwise(first)]
         self.missing = Counter([*freed, *(call for calls in self.leads.values() for call in calls)])
-        self.absent = Counter(graph.parts.to.tolist())
+        self.larger = graph.larger.tolist()
+        self.absent = Counter([*graph.parts.to.tolist(), *self.larger])
         self.earliest: defaultdict[int, float] = defaultdict(float)
         self.latest = [0.0] * len(self.frees)
         self.ready = list(range(program.ranks))[::-1]
@@ -243,10 +280,17 @@ class _Walk:
     def _begin(self, call: int, time: float) -> None:
         self._release(self.leads[call], time)
         for group in self.parts[call]:
-            self.latest[group] = max(self.latest[group], time)
+            self._note_part(group, time)
+
+    def _note_part(self, group: int, time: float) -> None:
+        """Notes that a part of a group began, which may be the last one of a larger group as well."""
+        while group >= 0:
+            self.latest[group] = time = max(self.latest[group], time)
             self.absent[group] -= 1
-            if self.absent[group] == 0:
-                self._release(self.frees[group], self.latest[group])
+            if self.absent[group] > 0:
+                return
+            self._release(self.frees[group], time)
+            group = self.larger[group] if group < len(self.larger) else -1
 
     def _release(self, calls: list[int], time: float) -> None:
         """Notes that one of the calls or groups that these calls wait for began at `time`."""

@@ -10,6 +10,7 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.why.calls.joins import Joins
 from iolens.metrics.why.calls.program import MPI, Program
+from iolens.metrics.why.calls.rendezvous import CERTAINLY_BLOCKED, calls_of_one, is_rendezvous
 from iolens.metrics.why.replay import Graph
 
 _WAITS_ALONE = re.compile(
@@ -50,13 +51,28 @@ def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Reco
         alone[calls[calls >= 0]] = False
     alone[windows.waiting] = False
     inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
-    cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), 0.0)
+    cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), _for_receives(program, joins, graph))
     gap = np.zeros(len(program)) if other_threads is None else _gaps_with_calls(program, graph, other_threads)
     of_function = np.bincount(program.function, weights=cost, minlength=len(program.functions))
     order = np.argsort(-of_function, kind="stable")[: np.count_nonzero(of_function)]
     names = tuple(program.functions[at] for at in order.tolist())
     threads_do_io = other_threads is not None and bool(np.isin(other_threads["kind"], ("file", "files")).any())
     return Unknown(cost, gap, names, _largest_of_ranks(program, cost), _largest_of_ranks(program, gap), threads_do_io)
+
+
+def _for_receives(program: Program, joins: Joins, graph: Graph) -> np.ndarray:
+    """Returns for each call the seconds in which it may have waited for a receive of a message that MPI usually
+    buffers: the first message to a rank can wait until that rank calls MPI. A call that completes several operations
+    may also have waited for another one of them.
+    """
+    found = np.zeros(len(program))
+    rows = np.flatnonzero((joins.send_done >= 0) & ~is_rendezvous(program, joins))
+    rows = rows[~calls_of_one(program)[joins.send_done[rows]]]
+    done, posted = joins.send_done[rows], program.start[joins.receive[rows]]
+    free = program.end[done] - graph.cost[done]
+    waited = np.where(posted < program.end[done], posted - free, 0.0)
+    np.maximum.at(found, done, np.where(waited >= CERTAINLY_BLOCKED, waited, 0.0))
+    return found
 
 
 def _largest_of_ranks(program: Program, seconds: np.ndarray) -> float:

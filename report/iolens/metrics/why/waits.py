@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins
+from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins, latest_lower
 from iolens.metrics.why.calls.polling import REPEATED
 from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.calls.rendezvous import calls_of_one, is_rendezvous
@@ -213,8 +213,10 @@ def _collective_waits(program: Program, joins: Joins) -> list[tuple[np.ndarray, 
     np.minimum.at(first_other, group, np.where(joins.is_root, np.inf, begin))
     root_waits = known & joins.is_root & (joins.shape == ROOT_LAST)
     until(entered[last_other][group], root_waits, EARLY_REDUCE, first_other[group])
-    lower = _latest_lower(group, program.rank[entered], begin)
-    until(entered[lower], known & (joins.shape == LOWER_FIRST), EARLY_SCAN)
+    scans = np.flatnonzero(joins.shape == LOWER_FIRST)
+    lower = entered.copy()
+    lower[scans] = entered[scans[latest_lower(group[scans], program.rank[entered[scans]], begin[scans])]]
+    until(lower, known & (joins.shape == LOWER_FIRST), EARLY_SCAN)
     until(np.maximum(joins.behind, 0), known & (joins.behind >= 0), IN_TREE)
     return parts
 
@@ -243,15 +245,3 @@ def _latest_member(group: np.ndarray, begin: np.ndarray) -> np.ndarray:
     last = np.append(group[order][1:] != group[order][:-1], True)
     latest: np.ndarray = order[last]
     return latest
-
-
-def _latest_lower(group: np.ndarray, rank: np.ndarray, begin: np.ndarray) -> np.ndarray:
-    """Returns, for each member, the place of the latest among its own rank and lower ones."""
-    order = np.lexsort((rank, group))
-    found = np.arange(len(group))
-    best, before = -1, -1
-    for place in order.tolist():
-        if group[place] != before or begin[place] >= begin[best]:
-            best, before = place, int(group[place])
-        found[place] = best
-    return found

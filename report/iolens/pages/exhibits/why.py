@@ -68,9 +68,19 @@ def _bound_only(job: Job) -> str:
 
 def path_note(job: Job) -> str:
     """Returns the meaning of the critical path."""
+    path, events = answers.path_by_activity(job), answers.why(job)
+    if path is None or events is None:
+        return ""
+    of_io, idle = float(path["share"][path["kind"] == "I/O"].sum()), float(path["lost_cores"].sum())
+    of_all = f"{words.guarded(idle)} of {words.count(events.program.ranks)}"
+    lost = (
+        f"Lost cores, {of_all}: ranks that wait, on average over the run, because this work takes longer on the path "
+        "than on them. "
+    )
     return (
-        "The chain of work that the end of the job depended on. Its share of I/O is the most that faster storage could "
-        f"save if no other chain took over; “What if” says what is saved. {_limits_words(job)}"
+        f"The chain of work that the end of the job depended on. I/O is {words.share(of_io)} of it: the most that "
+        f"faster storage could save if no other chain took over; “What if” says what is saved. "
+        f"{lost if idle > 0 else ''}{_limits_words(job)}"
     )
 
 
@@ -127,7 +137,7 @@ WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
     name="waits_by_cause",
     title="Work that other ranks waited for",
     metric=answers.largest_waits,
-    whole=answers.waits_by_cause,
+    whole=answers.all_waits,
     columns=[
         Column("rank", "rank", words.count),
         Column("did", "kind"),
@@ -137,6 +147,7 @@ WAITS_BY_CAUSE: Exhibit[Job] = Exhibit(
         Column("direct, s", "direct", words.seconds),
         Column("through chains, s", "indirect", words.seconds),
         Column("ranks held up", "held_up", words.count),
+        Column("place", "place", optional=True),
     ],
     note=waits_note,
     absent=nobody_waited,
@@ -170,14 +181,17 @@ CRITICAL_PATH: Exhibit[Job] = Exhibit(
     name="critical_path",
     title="The critical path",
     metric=answers.largest_path_parts,
-    whole=answers.path_by_activity,
+    whole=answers.all_path_parts,
     columns=[
         Column("rank", "rank", words.count),
         Column("did", "kind"),
         Column("function", "function", optional=True),
         Column("file", "file", optional=True),
+        Column("region", "region", optional=True),
         Column("seconds", "seconds", words.seconds),
         Column("share", "share", words.share),
+        Column("lost cores", "lost_cores", words.guarded, optional=True),
+        Column("place", "place", optional=True),
     ],
     note=path_note,
     source=_SOURCE,

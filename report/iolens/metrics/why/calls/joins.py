@@ -89,11 +89,15 @@ def joins_of(program: Program) -> Joins:
     send, receive = send[own_sends][at_send], receive[own_receives][at_receive]
     groups, lone_calls = _whole_collectives(program, completion)
     call = links["call"]
+    # A message that a probe found was sent before the probe returned; the receive behind it does not wait.
+    probe = links["probe"][receive]
+    found = (probe >= 0) & (program.start[call[send]] <= program.end[probe])
+    done = np.where(found, probe, _done_call(call, completion, receive, kind))
     return Joins(
         send=call[send],
         send_done=_done_call(call, completion, send, kind),
         receive=call[receive],
-        receive_done=_done_call(call, completion, receive, kind),
+        receive_done=done,
         size=links["bytes"][send],
         windows=window_waits(program),
         not_joined=lone + lone_calls,
@@ -233,3 +237,17 @@ def _ranks_waited_for(
     neighbours = np.char.startswith(bare, "Neighbor")
     shape[neighbours] = NOBODY
     return shape
+
+
+def latest_lower(group: np.ndarray, rank: np.ndarray, begin: np.ndarray) -> np.ndarray:
+    """Returns, for each member of a group, the place of the member that began last among itself and those with lower
+    ranks.
+    """
+    order, by_begin = np.lexsort((rank, group)), np.lexsort((rank, begin))
+    number = np.empty(len(group), np.int64)
+    number[by_begin] = np.arange(len(group))
+    # A group has larger numbers than the groups before it, so that its maximum begins anew.
+    highest = np.maximum.accumulate(group[order] * len(group) + number[order])
+    found = np.empty(len(group), np.int64)
+    found[order] = by_begin[highest % max(len(group), 1)]
+    return found

@@ -18,7 +18,7 @@ _PROBES = ("MPI_Iprobe", "MPI_Improbe")
 
 def without_polling(rows: Records) -> Records:
     """Returns the rows with each loop of `MPI_Test*` that ends with a completion, and each loop of `MPI_Iprobe` that
-    ends with a receive, as one call from the start of the loop.
+    ends with a receive, as one call from the start of the loop. If the receive is posted, it remains a call of its own.
     """
     between = _between_polls(rows)
     rows = rows.where(~between) if between.any() else rows
@@ -31,7 +31,7 @@ def without_polling(rows: Records) -> Records:
     kind = rows["kind"]
     asks = kind == "call"
     goes_on = (is_test[:-1] & is_test[1:] & (asks | (kind == "done") | (kind == "win"))[1:]) | (
-        is_probe[:-1] & ((is_probe & asks) | (kind == "recv"))[1:]
+        is_probe[:-1] & ((is_probe & asks) | (kind == "recv") | (kind == "irecv"))[1:]
     )
     linked = asks[:-1] & goes_on & (rows["rank"][1:] == rows["rank"][:-1])
     long = linked & (rows["start"][1:] - rows["end"][:-1] >= _LONGEST_PAUSE)
@@ -46,11 +46,14 @@ def without_polling(rows: Records) -> Records:
     same = (rows["rank"][1:] == rows["rank"][:-1]) & (start[1:] == start[:-1]) & (rows["end"][1:] == rows["end"][:-1])
     call = np.cumsum(np.append(True, ~same)) - 1
     begin = start[np.searchsorted(call, np.arange(call[-1] + 1))]
-    begin[call[lasts[ended]]] = start[firsts[ended]]
-    polled = np.isin(call, call[lasts[ended]])
+    # A posted receive does not wait: the last probe before it does.
+    waiting = lasts - (kind[lasts] == "irecv")
+    begin[call[waiting[ended]]] = start[firsts[ended]]
+    polled = np.isin(call, call[waiting[ended]])
     name = rows["function"].astype(object)
-    name[polled & is_test] += REPEATED
+    name[polled & (is_test | is_probe)] += REPEATED
     kept = ~(ended[loop] & asks)
+    kept[waiting[ended]] = True
     return rows.beside({"start": begin[call], "function": name}).where(kept)
 
 

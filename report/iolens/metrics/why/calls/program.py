@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.why.calls.polling import without_polling
+from iolens.metrics.why.calls.polling import REPEATED, without_polling
+from iolens.metrics.why.calls.regions import REGION
 
 MPI, FILE, FILES, LOCK, CORE, FAULT = range(6)
 """Kinds of calls: of MPI, of the file system, the sum of several short file system calls, and for the lock of a file.
@@ -17,6 +18,7 @@ The last two kinds are no calls but spans of time between calls: without a core,
 _HELD = {"core": CORE, "fault": FAULT}
 _KINDS = {"file": FILE, "files": FILES, "lock": LOCK, **_HELD}
 _PROBES = ("MPI_Probe", "MPI_Mprobe")
+_ALL_PROBES = (*_PROBES, *(f"MPI_{name}{end}" for name in ("Iprobe", "Improbe") for end in ("", REPEATED)))
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Program:
     first: position of each rank's first call, followed by the number of all calls. function: positions in `functions`.
     inner_*: file system calls inside a call of MPI, with the place of that call. link_*: the roles of MPI calls in
     messages and collective calls, in the order of each rank's events; `request` is the number of the event that posted
-    (else -1). left_out: events of threads that are not followed. beside: their roles in messages and collective calls.
+    (else -1), `probe` the call of the probe before a receive (else -1). left_out: events of threads that are not
+    followed. beside: their roles in messages and collective calls.
     """
 
     ranks: int
@@ -59,7 +62,8 @@ def program_of(events: Records, ranks: int) -> Program:
     """Returns the calls in rows of the table `why_events`. Only each rank's first thread is followed."""
     of_rank = np.bincount(events["rank"], minlength=ranks)
     number = np.arange(len(events)) - np.repeat(np.cumsum(of_rank) - of_rank, of_rank)
-    main = events["thread"] == 0
+    is_call = events["kind"] != REGION
+    main, others = is_call & (events["thread"] == 0), is_call & (events["thread"] != 0)
     order = _by_begin(events, np.flatnonzero(main), number)
     rows = without_polling(_received_from_probe(events.beside({"number": number}).where(order)))
     rank, start, end = rows["rank"].astype(np.int64), rows["start"], rows["end"]
@@ -89,9 +93,15 @@ def program_of(events: Records, ranks: int) -> Program:
         inner_seconds=(end - start)[within],
         inner_function=function[within],
         inner_file=rows["file"][within],
-        links=links.beside({"call": call_of_row[linked], "rank": rank[linked]}),
-        beside=events.where(np.flatnonzero(~main)).take("kind", "communicator", "rank", "peer", "tag"),
-        left_out=int(len(events) - main.sum()),
+        links=links.beside(
+            {
+                "call": call_of_row[linked],
+                "rank": rank[linked],
+                "probe": _probes_before(rows, is_file, call_of_row)[linked],
+            }
+        ),
+        beside=events.where(np.flatnonzero(others)).take("kind", "communicator", "rank", "peer", "tag"),
+        left_out=int(others.sum()),
     )
 
 
@@ -127,6 +137,18 @@ def _received_from_probe(rows: Records) -> Records:
     kept = np.ones(len(rows), bool)
     kept[paired] = False
     return rows.beside({"start": start}).where(kept)
+
+
+def _probes_before(rows: Records, is_file: np.ndarray, call_of_row: np.ndarray) -> np.ndarray:
+    """Returns, for each receive, the call of the probe that the rank made before it, with no other call of MPI in
+    between; -1: none.
+    """
+    found = np.full(len(rows), -1)
+    mpi = np.flatnonzero(~is_file)
+    receives = np.isin(rows["kind"][mpi[1:]], ("recv", "irecv")) & (rows["rank"][mpi[1:]] == rows["rank"][mpi[:-1]])
+    probed = receives & np.isin(rows["function"][mpi[:-1]], _ALL_PROBES)
+    found[mpi[1:][probed]] = call_of_row[mpi[:-1][probed]]
+    return found
 
 
 def _first_rows_of_calls(rank: np.ndarray, start: np.ndarray, end: np.ndarray, is_file: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from iolens.metrics.why.calls.joins import Joins
 from iolens.metrics.why.calls.program import Program
 
-_CERTAINLY_BLOCKED = 100e-6
+CERTAINLY_BLOCKED = 100e-6
 """Minimum delay in seconds for a send to count as waiting for its receive."""
 
 
@@ -30,7 +30,7 @@ def is_rendezvous(program: Program, joins: Joins) -> np.ndarray:
     posted = program.start[joins.receive]
     synchronous = np.array([name in ("MPI_Ssend", "MPI_Issend") for name in program.functions] or [False])
     buffered = known & (program.end[done] <= posted)
-    held = known & (program.end[done] > posted) & (posted - program.start[done] > _CERTAINLY_BLOCKED)
+    held = known & (program.end[done] > posted) & (posted - program.start[done] > CERTAINLY_BLOCKED)
     senders = np.full(len(program), -np.inf)
     received = joins.receive_done >= 0
     np.maximum.at(senders, joins.receive_done[received], program.start[joins.send[received]])
