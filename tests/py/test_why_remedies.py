@@ -160,7 +160,7 @@ def test_locks_in_a_row_bound_what_no_locks_save(monkeypatch: pytest.MonkeyPatch
     """Rank 0 waits 3 s for a lock, then rank 1 as long: the slowest rank waited 3 s, and the job 6 s."""
     first = RankLine().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
     job = job_with(first, RankLine().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
-    row = {"path": "/a", "files": 1, "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "longest": 3.0}
+    row = {"path": "/a", "files": 1, "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "unended": 0, "longest": 3.0}
     monkeypatch.setattr(lock_waits, "file_locks", lambda _: Records.of(row, [tuple(row.values())]))
     monkeypatch.setattr(lock_waits, "rank_lock_seconds", lambda _: np.array([3.0, 3.0]))
     seen = lock_waits.check(job, DEFAULTS)
