@@ -67,7 +67,7 @@ struct ost_target {
     int64_t bytes;
     double slower;    /* Share by which each byte takes longer; 0: the configured speed. */
     uint64_t streams; /* Bit set of the streams (client and object) among the latest RPCs. */
-    int rpcs;         /* Number of RPCs that were counted in `streams`. */
+    int rpcs;         /* Number of RPCs since `streams` was last emptied. */
     int interleaved;  /* Number of streams that the last full count found. */
 };
 

@@ -1,5 +1,6 @@
 /* Makes five collective writes that rank 1 enters 50 ms after the others. If `say` follows the folder, rank 0
- * prints, in seconds, how long before the last rank each rank entered. */
+ * prints a line for each rank: the seconds, summed over the five calls, by which it entered before the last
+ * rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -234,6 +234,6 @@ int main(int arguments, char **argument)
     int own = mappings();
     MUST(close(ring.fd) == 0);
     dprintf(1, "%ld %ld\n", (long)bytes, (long)reads);
-    MUST(own >= 2 && mappings() == 2); /* The program's own two remain. */
+    MUST(own >= 2 && mappings() == 2); /* The program's own two mappings of the ring remain. */
     return 0;
 }

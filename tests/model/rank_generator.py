@@ -156,7 +156,7 @@ class JobWriter(RankWriter):
 
 
 def make_job(number: int, seed: int, ranks: int) -> ListedProgram:
-    """Makes program `number` of the hunt `seed` for this many ranks, the same numbers always make the same program."""
+    """Makes program `number` of the hunt `seed` for this many ranks. The same numbers always make the same program."""
     writer = JobWriter(f"{seed}:{number}:{ranks}", ranks)
     for _ in range(writer.random.choice([1, 1, 2, 3])):
         writer.random.choices([writer.apart, writer.together, writer.mpi_file], [4, 2, 4])[0]()

@@ -42,7 +42,7 @@ RUN: Mapping[str, Any] = {
 
 
 def evidence(changes: Sequence[Mapping[str, Any]] = (), **fields: Any) -> Evidence:
-    """Returns six runs of two alternating settings that keep every rule; `changes` alter the first of them."""
+    """Returns six runs, of settings A and B in turn, that keep every rule; `changes[n]` replaces fields of run n."""
     rows = [dict(RUN) | {"group": "AB"[n % 2], "started": f"2026-11-21T10:0{n}:00+00:00"} for n in range(6)]
     for row, change in zip(rows, changes, strict=False):
         row |= change

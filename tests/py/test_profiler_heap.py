@@ -40,7 +40,7 @@ def run(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProce
 
 
 def told(stdout: str) -> dict[int, dict[str, int]]:
-    """Returns what each process counted of its own calls, by its number."""
+    """Returns what each process counted of its own calls, by its process ID."""
     lines = (list(map(int, line.split())) for line in stdout.splitlines())
     return {pid: dict(zip((*COUNTED, "high_bytes"), counts, strict=True)) for pid, *counts in lines}
 

@@ -92,7 +92,7 @@ def wait_until(true: Callable[[], object]) -> None:
 
 
 def children(pid: int) -> list[int]:
-    """Returns the processes that this one started and that still run."""
+    """Returns the children of process `pid` that still exist."""
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 

@@ -169,7 +169,7 @@ def test_transfers_of_a_stripe_share_nothing(tmp_path: Path, kind: int) -> None:
     ("stripes", "hints", "candidates", "used", "handed_over"),
     [
         (1, ["cb_nodes=4"], 4, 1, False),  # More aggregators than stripes would share the one object.
-        (3, ["cb_nodes=2"], 2, 1, False),  # Two stripes do not divide evenly among three aggregators.
+        (3, ["cb_nodes=2"], 2, 1, False),  # Three stripes do not divide evenly among two aggregators.
         (4, ["cb_config_list=*:2"], 2, 2, False),
         # This hint allows several aggregators for each stripe.
         (1, ["cb_nodes=4", "romio_lustre_co_ratio=4"], 4, 4, True),

@@ -27,7 +27,7 @@ typedef struct Fact {
 
 enum { FACTS_MAX = 24 };
 
-/* Writes the lines of the option block; returns their number. */
+/* Fills `facts` with the keys and values of IOR's block of options; returns their number. */
 int print_facts(const Settings *settings, const Team *team, Fact facts[FACTS_MAX]);
 
 /* Returns the access of a row: write, read or remove. */

@@ -18,8 +18,8 @@ bool reduce_speaks(void);
 /* Collective. Agrees on the shared files, before names and records are written. */
 void reduce_agree(const struct iolens_transport *transport);
 
-/* Writes a file's record of a module with a shape as it stands in the log, before ranks are merged;
- * `record` has room for shape_bytes(). */
+/* Writes this rank's record of a file into `record`, as the log has it before ranks are merged. Only for
+ * modules that have a struct record_shape; `record` has room for shape_bytes(). */
 void reduce_record(const struct file *file, enum module_index module, int64_t rank, void *record);
 
 /* Collective. Appends this rank's part of the module's region: its own records and, on rank 0, the merged

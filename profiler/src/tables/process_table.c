@@ -158,8 +158,8 @@ double tables_load(const struct spool_header *header, const struct area *area)
     return latest;
 }
 
-/* Cuts a file's list of states of tables at the first damaged entry. No entry is taken twice, so that a
- * damaged list cannot be endless. */
+/* Checks the list of a file's states in process tables, which was read from a spool, and cuts it at the first
+ * damaged entry. No entry is taken twice, so that a damaged list cannot be endless. */
 void tables_load_file(struct file *file, const struct area *area)
 {
     struct file_entry *last = NULL;

@@ -50,7 +50,7 @@ _GROUPS: dict[tuple[str, str], dict[str, str]] = {
         "anonymize": "replace the names in a log by pseudonyms",
         "check": "compare a run with an earlier one, and fail if a number grew too much",
     },
-    ("lab", "settings with fewer runs, and storage"): {
+    ("lab", "find settings in fewer runs, and manage storage"): {
         "tune": "find a good setting of an experiment in a few runs",
         "predict": "predict the run time of a traced run with other settings",
         "mimic": "make a small program that repeats the I/O calls of a traced run",

@@ -337,7 +337,7 @@ def _libraries(chance: random.Random) -> list[Row]:
 
 
 def _others(chance: random.Random) -> list[Row]:
-    """Returns runs of the other workloads."""
+    """Returns runs of the other programs with a planted fault, and runs of ior without one."""
     rows = group(
         "metadata-0",
         "metadata-storm",

@@ -251,7 +251,7 @@ static void start(void)
 }
 
 /* Collective. Gives all ranks the settings of rank 0. If some rank is not recorded, so that its calls pass
- * through unchanged, no rank uses them. */
+ * through unchanged, the settings are left out for files that are opened through MPI-IO. */
 static void agree(void)
 {
     const struct iolens_transport *transport = iolens.transport;

@@ -183,7 +183,8 @@ static const struct column COLUMNS[] = {
         "one object, an upper bound beyond, and where several objects take turns at the address"),
     COLUMN(unplaced, "<i8", "B",
            "the part of `received` whose place in the object is not known: errors, answers to what was sent, "
-           "ranges that contradict themselves, parts with a libcurl before 7.83, and all of `other`"),
+           "ranges that contradict themselves, partial answers (206) with a libcurl before 7.83, and all of "
+           "`other`"),
     COLUMN(seconds, "<f8", "s", "time of the requests, each from its start to its end"),
     COLUMN(first_byte_seconds, "<f8", "s", "the part of `seconds` until the first byte of the answer"),
 };

@@ -40,7 +40,7 @@ struct mapped_counts {
 struct mapping {
     uintptr_t address;
     size_t bytes; /* Length of the part of the mapping that lay in the file when it was mapped. */
-    int64_t offset, cached, stored; /* Pages in the page cache before, and pages with data. */
+    int64_t offset, cached, stored; /* Pages cached before the mapping, and pages with data. */
     struct file *file;              /* NULL: this entry is free. */
 };
 

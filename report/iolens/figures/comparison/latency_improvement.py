@@ -24,7 +24,7 @@ PLOT_WIDTH, KEY_WIDTH = 5.0, 22
 """Inches for the bars beside the key, and characters in a line of the key."""
 
 _MOST_BARS, _MOST_ROWS = 40, 5
-"""Bars that stay readable in half the width of a page, and rows of panels on a page."""
+"""Largest number of bars that stay readable in half the width of a page, and of rows of panels on a page."""
 
 
 @styled

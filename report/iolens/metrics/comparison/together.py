@@ -13,7 +13,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import JointLevel, joint_level, joint_name, level_order
 
 Levels = tuple[Any, ...]
-"""The levels of each setting of a group."""
+"""One combination: a level of each setting of a group, in the order of the group's names."""
 
 
 @dataclass(frozen=True)

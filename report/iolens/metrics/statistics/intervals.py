@@ -188,7 +188,7 @@ class Family:
 def family(groups: Sequence[Sequence[float]]) -> Family:
     """Returns groups of positive values as a family."""
     if any(not group or min(group) <= 0 for group in groups):
-        raise ValueError("a group of measurements needs at least one positive value")
+        raise ValueError("a group of measurements must not be empty, and each of its values must be above 0")
     return Family(groups, [_log_moments([math.log(value) for value in group]) for group in groups])
 
 

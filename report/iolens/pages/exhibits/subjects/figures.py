@@ -105,7 +105,7 @@ def _rates(subjects: Subjects) -> pd.DataFrame:
 
 
 def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a figure with a bar for each subject, with its storage's bound if known."""
+    """Yields a figure for each rate in `found`, with a bar for each subject, and its storage's bound if known."""
 
     from iolens.figures.comparison.bars import grouped_bars
 
