@@ -38,6 +38,7 @@ NOT_MODELLED = {
             "opens, stats, reads and writes that fail",
             "bytes per object storage target",
             "counters of the Lustre client",
+            "stripes of files on CephFS",
             "MPI-IO hints",
             "`MPI_File_set_size`, `_preallocate`, `_get_size`, `_delete`, `_seek`, `_set_atomicity`, and the ends of "
             "split collectives",

@@ -4,6 +4,9 @@ logs.
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +34,16 @@ from job_example import SHARED, frame
 TESTS = Path(__file__).parents[1]
 SAMPLES, LABELLED = TESTS / "data/darshan", TESTS / "advice/logs"
 POSIX, STDIO, MPIIO = IO["POSIX"], IO["STDIO"], IO["MPI-IO"]
+
+
+READ_APMPI = """
+import json, sys
+import darshan
+report = darshan.DarshanReport(sys.argv[1], read_all=False)
+report.mod_read_all_apmpi_records("APMPI")
+_, *records = report.records["APMPI"]
+print(json.dumps([{name: float(value) for name, value in each["all_counters"].items()} for each in records]))
+"""
 
 
 def sample(name: str) -> Job:
@@ -108,12 +121,11 @@ def test_ranks_that_do_the_io_of_others_are_no_longer_in_mpiio_than_these() -> N
 
 
 def test_the_functions_of_apmpi_are_those_that_libdarshan_reads() -> None:
-    darshan = pytest.importorskip("darshan")
+    pytest.importorskip("darshan")
     made = sample("darshan-apmpi-2nodes-64mpi")
-    report = darshan.DarshanReport(str(made.path), read_all=False)
-    report.mod_read_all_apmpi_records("APMPI")
-    _, *records = report.records["APMPI"]
-    each = [record["all_counters"] for record in records]
+    # PyDarshan reads other records when it reads such a log for the second time in one process.
+    done = subprocess.run([sys.executable, "-c", READ_APMPI, made.path], capture_output=True, text=True, check=True)
+    each = json.loads(done.stdout)
     assert len(each) == made.nprocs
     counted = {name.removesuffix("_CALL_COUNT") for name in each[0] if name.endswith("_CALL_COUNT")}
     called = {name for name in counted if any(counters[f"{name}_CALL_COUNT"] for counters in each)}

@@ -26,9 +26,9 @@ OWN = re.compile(r"iolens_|PAT_|pat_|MPIX?_|PMPI_|mpi_|pmpi_")
 """Functions that the libraries export under names of their own, and those that an adapter gets from the MPI library."""
 
 CORE = "libiolens.so"
-ALLOWED = {("adapter", "free"), (CORE, "fgetxattr"), (CORE, "fstatfs"), (CORE, "statfs")}
-"""An adapter frees memory from the MPI library by the program's `free`. The core reads stripes from the emulated
-storage by calls that it does not wrap itself.
+ALLOWED = {("adapter", "free"), (CORE, "fgetxattr"), (CORE, "fstatfs"), (CORE, "getxattr"), (CORE, "statfs")}
+"""An adapter frees memory from the MPI library by the program's `free`. The core reads stripes from file systems
+and the emulated storage by calls that it does not wrap itself.
 """
 
 

@@ -110,7 +110,7 @@ def test_five_values_do_not_pretend_to_cover_95_percent() -> None:
 
 def test_no_or_impossible_values_are_refused() -> None:
     for values in ([], [0.0, 1.0], [-1.0]):
-        with pytest.raises(ValueError, match="positive"):
+        with pytest.raises(ValueError, match="above 0"):
             alone(values)
 
 
