@@ -156,7 +156,7 @@ def test_a_prediction_for_stripes_that_were_not_traced_comes_true(folder: Path, 
 
 def test_a_log_has_the_layouts_of_its_files(folder: Path, tmp_path: Path) -> None:
     log = traced(folder, 2, tmp_path / "log.darshan")
-    (row,) = json.loads(iolens("table", "ceph_layouts", log, "--json"))["rows"]
+    (row,) = json.loads(iolens("table", "ceph_layouts", log, "--json"))
     values = (row["stripe_count"], row["stripe_unit"], row["object_size"], row["pool"], row["bytes"])
     assert values == (2, MIB, 64 * MIB, "data", 48 * MIB)
     assert "Layouts of files on CephFS" in iolens("show", log)
