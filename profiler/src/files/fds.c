@@ -167,7 +167,7 @@ struct open_file *fds_inherited(int fd)
         return NULL;
     struct file *file = named_file(fd);
     long flags = system_call(SYS_fcntl, fd, F_GETFL);
-    bool shared = is_given_twice(fd, &info) || (file && is_followed_elsewhere(file));
+    bool followed = file && is_followed_elsewhere(file), shared = followed || is_given_twice(fd, &info);
     struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
     if (open)
         open->asks |= shared ? FDS_ALWAYS : FDS_ONCE;
@@ -185,6 +185,8 @@ void fds_ask_again(int fd)
     }
     if (before)
         fds_release(before);
+    /* The standard output may move the position of another descriptor from now on, without a call on `fd`. */
+    fds_inherited(fd);
 }
 
 void fds_stream(int fd)

@@ -57,8 +57,7 @@ void fds_start(void);
  * for. NULL unless the descriptor is of a file with a name. */
 struct open_file *fds_inherited(int fd);
 
-/* Forgets what `fd` stood for, because it was made a copy of an unknown descriptor. The kernel is asked at
- * the next call on it. */
+/* Forgets what `fd` stood for, because it was made a copy of an unknown descriptor, and asks the kernel. */
 void fds_ask_again(int fd);
 
 /* Registers `fd` as an open descriptor of `file` and forgets its earlier file. Returns the open file, or NULL

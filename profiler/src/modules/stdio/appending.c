@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "../../runtime/context.h"
 #include "../../system/file_info.h"
 #include "../lustre/lustre.h"
 #include "../../system/system_call.h"
@@ -85,30 +86,47 @@ void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
-/* Asks for the end of a stream's file, if another file was asked before: after an unlink or a rename, two
- * streams of one name are streams of two files. */
-static void find_exit_end(const struct stream *stream, struct stdio_state *s)
+/* Predicted end of a file, while the streams that are open at exit are flushed one after another. It belongs
+ * to the file and not to a record, because a file may have two names, and a name may have had two files. */
+struct exit_end {
+    dev_t device;
+    ino_t inode;
+    int64_t end;
+    struct exit_end *next;
+};
+
+static struct exit_end *exit_ends;
+
+void appending_begin_exit(void) { exit_ends = NULL; }
+
+/* Returns the predicted end of a stream's file, which the file system is asked for once. Returns NULL without
+ * memory, or if the descriptor is closed. */
+static struct exit_end *exit_end_of(const struct stream *stream)
 {
     struct stat info;
-    if (file_info_fd(stream->fd, &info) != 0 ||
-        (info.st_ino == s->exit_inode && info.st_dev == s->exit_device))
-        return;
-    s->exit_inode = info.st_ino;
-    s->exit_device = info.st_dev;
-    s->exit_end = info.st_size;
+    if (file_info_fd(stream->fd, &info) != 0)
+        return NULL;
+    struct exit_end *known = exit_ends;
+    while (known && (known->inode != info.st_ino || known->device != info.st_dev))
+        known = known->next;
+    if (known || !(known = arena_alloc(&iolens.scratch, sizeof *known)))
+        return known;
+    *known = (struct exit_end){info.st_dev, info.st_ino, info.st_size, exit_ends};
+    return exit_ends = known;
 }
 
 void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left)
 {
-    find_exit_end(stream, s);
-    if (!stream->append) {
-        s->exit_end = stream->offset > s->exit_end ? stream->offset : s->exit_end;
+    struct exit_end *file = exit_end_of(stream);
+    if (file && !stream->append)
+        file->end = stream->offset > file->end ? stream->offset : file->end;
+    if (!stream->append)
         return;
-    }
     spin_lock(&s->lock);
-    if (stream->pending > 0)
-        place(s, s->exit_end + earlier_bytes(stream, left), stream->pending);
+    if (file && stream->pending > 0)
+        place(s, file->end + earlier_bytes(stream, left), stream->pending);
     stream->pending = 0;
-    s->exit_end += left;
     spin_unlock(&s->lock);
+    if (file)
+        file->end += left;
 }

@@ -25,6 +25,9 @@ void appending_flushed(struct stream *stream, struct stdio_state *s);
  * before the close. */
 void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left);
 
+/* Forgets the predicted ends of files. Called before appending_exits is called for the first stream. */
+void appending_begin_exit(void);
+
 /* Notes where the `left` bytes in the buffer will land when the process ends. Called before that, for each
  * stream that holds bytes, in the order in which the C library will flush the streams. Each flush may move
  * the end of the file, where the next stream's bytes land. */

@@ -36,8 +36,10 @@ static void leave_open(struct stream *stream, int64_t left)
 
 static void stdio_end(void)
 {
-    if (streams_any_pending())
-        streams_each_open(leave_open);
+    if (!streams_any_pending())
+        return;
+    appending_begin_exit();
+    streams_each_open(leave_open);
 }
 
 #define COUNTERS "profiler/src/modules/stdio/stdio_counters.def"

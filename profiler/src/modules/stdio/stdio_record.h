@@ -3,7 +3,6 @@
 #define IOLENS_STDIO_RECORD_H
 
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "../../records/shape.h"
 #include "../../system/spin.h"
@@ -41,12 +40,7 @@ struct stdio_state {
     struct stdio_record record;
     struct spin lock;
     struct lustre_state *stripes; /* Stripes of the file; NULL if it has no layout. */
-    /* Predicted end of the file, while the streams that are open at exit are flushed one after another. */
-    int64_t exit_end;
-    /* The file whose end `exit_end` is; after a rename it may differ from the file that has this name now. */
-    dev_t exit_device;
-    ino_t exit_inode;
-    double last_end[3]; /* End of the latest read, write and metadata operation. */
+    double last_end[3];           /* End of the latest read, write and metadata operation. */
     struct heat heat;
 };
 
