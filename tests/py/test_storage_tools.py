@@ -287,19 +287,30 @@ def test_cephfs_a_file_names_the_target_of_each_object(
     assert CEPHFS.get_stripes(tmp_path / "file").targets == (), "without the tool the layout is still told"
 
 
-def several_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def several_answers(folder: Path, monkeypatch: pytest.MonkeyPatch, known: int = 8) -> None:
     """Makes a `ceph` that answers as a CephFS does with five daemons; four hold the data pool `data`, one of these is
-    down.
+    down. Daemons have reported of `known` of the pool's eight groups, and the map alone tells where the others lie.
     """
     node = {"kb": 1048576, "kb_used": 29, "kb_avail": 1048547}
     nodes = [{"id": i, "name": f"osd.{i}", "status": "up" if i else "down", **node} for i in range(5)]
     answers = {
         "fs": [{"name": "cephfs", "metadata_pool": "meta", "data_pools": ["data"]}],
-        "pg": {"pg_ready": True, "pg_stats": [{"pgid": f"3.{i}", "acting": [i % 4]} for i in range(8)]},
+        "pg": {
+            "pg_ready": True,
+            "pg_stats": [{"pgid": f"3.{i}", "acting": [i % 4] if i < known else []} for i in range(8)],
+        },
         "osd": {"nodes": nodes, "stray": []},
     }
     install(folder, monkeypatch, "ceph")
-    script = f"#!{sys.executable}\nimport json, sys\nprint(json.dumps({answers!r}[sys.argv[1]]))\n"
+    script = f"""#!{sys.executable}
+import json, sys
+if sys.argv[1] == "--format":
+    for line in sys.stdin:
+        group = line.removeprefix("pg map ").strip()
+        print(json.dumps({{"pgid": group, "acting": [int(group[2:]) % 4]}}), end="\\n\\n")
+else:
+    print(json.dumps({answers!r}[sys.argv[1]]))
+"""
     (folder / "ceph").write_text(script, encoding="utf-8")
 
 
@@ -314,6 +325,14 @@ def test_cephfs_lists_the_targets_of_its_pool(
     assert found[1].size == 2**30
     with pytest.raises(UsageError, match="nosuch is no data pool of a CephFS here, those are data; take one of these"):
         CEPHFS.targets(tmp_path, "nosuch")
+
+
+def test_cephfs_asks_the_map_where_the_groups_of_a_new_pool_lie(
+    tmp_path: Path, attributes: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CEPHFS.targets
+    several_answers(tmp_path, monkeypatch, known=3)
+    assert [target.index for target in CEPHFS.targets(tmp_path, None)] == [0, 1, 2, 3]
 
 
 def test_cephfs_an_unknown_pool_is_named_before_and_after_it_is_refused(

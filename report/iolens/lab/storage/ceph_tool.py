@@ -37,9 +37,15 @@ def check_ceph_pool(path: Path, pool: str) -> None:
 
 
 def pool_targets(pool: str) -> tuple[StorageTarget, ...]:
-    """Returns the object storage daemons that hold placement groups of a pool, in the order of their numbers."""
+    """Returns the object storage daemons that hold placement groups of a pool, in the order of their numbers.
+
+    The manager knows the daemons of a group of a new pool only after they have reported to it; until then the map of
+    the monitors tells them.
+    """
     groups = _answer_of_tool("pg", "ls-by-pool", pool).get("pg_stats") or ()
-    holders = {osd for group in groups for osd in group.get("acting") or ()}
+    known = [group for group in groups if group.get("acting")]
+    mapped = _answers_of_tool([f"pg map {group['pgid']}" for group in groups if not group.get("acting")])
+    holders = {osd for group in (*known, *mapped) for osd in group.get("acting") or ()}
     nodes = sorted(_answer_of_tool("osd", "df").get("nodes") or (), key=lambda node: int(node["id"]))
     return tuple(_target(node) for node in nodes if node["id"] in holders)
 
@@ -66,23 +72,25 @@ def object_names(inode: int, size: int, layout: Layout) -> list[str]:
 
 
 def targets_of_objects(pool: str, names: Sequence[str]) -> tuple[int, ...]:
-    """Returns the number of the daemon that each object is read from and written to; asks for all objects in one call
-    of the tool, which reads one command per line.
-    """
-    if not names:
-        return ()
-    asked = "".join(f"osd map {pool} {name}\n" for name in names)
-    lines = run_tool(("ceph", "--format", "json"), _CLIENT, given=asked).splitlines()
-    found = [_parsed_json(line) for line in lines if line.startswith("{")]
-    primaries = tuple(int(one["acting_primary"]) for one in found)
-    if len(primaries) != len(names):
-        raise IolensError(f"`ceph osd map` answered for {len(primaries)} of {len(names)} objects")
-    return primaries
+    """Returns the number of the daemon that each object is read from and written to."""
+    found = _answers_of_tool([f"osd map {pool} {name}" for name in names])
+    return tuple(int(one["acting_primary"]) for one in found)
 
 
 def _answer_of_tool(*words: str) -> Any:
     """Returns the JSON that a command of the tool prints."""
     return _parsed_json(run_tool(("ceph", *words, "--format", "json"), _CLIENT))
+
+
+def _answers_of_tool(commands: Sequence[str]) -> list[Any]:
+    """Returns the JSON object that each command prints; one call of the tool reads and answers all of them."""
+    if not commands:
+        return []
+    lines = run_tool(("ceph", "--format", "json"), _CLIENT, given="".join(f"{one}\n" for one in commands)).splitlines()
+    answers = [_parsed_json(line) for line in lines if line.startswith("{")]
+    if len(answers) != len(commands):
+        raise IolensError(f"`ceph` answered {len(answers)} of {len(commands)} commands such as `{commands[0]}`")
+    return answers
 
 
 def _parsed_json(text: str) -> Any:
