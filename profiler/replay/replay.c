@@ -19,11 +19,13 @@ __attribute__((visibility("default"))) const int32_t iolens_replay_layout = 3;
  * once. */
 struct dependencies {
     int64_t ranks, edges, waiters, parts, groups, chained;
-    const int64_t *first; /* By rank: number of its first call; then the number of all calls. */
+    const int64_t *first; /* Array by rank: the number of the rank's first call. One more entry holds the
+                             number of all calls. */
     /* An edge: the waiter `edge_to` cannot end before the call `edge_from` has begun. */
     const int32_t *edge_from, *edge_to;
-    const int32_t *waiter;              /* Numbers of the calls that wait. */
-    const int32_t *part_call, *part_of; /* A call, and a group that contains the begin of this call. */
+    const int32_t *waiter; /* Numbers of the calls that wait for other calls. */
+    const int32_t *part_call,
+        *part_of; /* Pairs of a call and a group: the group waits until this call has begun. */
     /* The waiters frees[frees_first[g]] to frees[frees_first[g + 1] - 1] cannot end before all calls of group
      * g have begun. */
     const int32_t *frees_first, *frees;
@@ -33,23 +35,25 @@ struct dependencies {
 };
 
 struct rank {
-    int64_t next, last;         /* The first call that has not ended, and the one behind the last call. */
-    int64_t edge, waiter, part; /* Index in each list of the first entry for call `next` or a later one. */
-    double time;                /* Begin of call `next`, or end of the call before it. */
-    bool begun;                 /* True if call `next` has begun. */
+    int64_t next, last; /* `next`: the rank's first call that has not ended. `last`: one more than the number
+                           of its last call. */
+    int64_t edge, waiter, part; /* For each list of the dependencies, the index of the first entry about call
+                                   `next` or a later call. */
+    double time; /* The simulated time at which call `next` began, or at which the call before it ended. */
+    bool begun;  /* True if call `next` has begun. */
 };
 
 struct state {
     const struct dependencies *on;
     struct rank *rank;
-    int64_t *ready; /* Ranks that can go on. */
+    int64_t *ready; /* Numbers of the ranks that can advance. */
     int64_t ready_count;
     /* By waiter: number of calls and groups that it still waits for; negative once its rank has reached it.
      */
     int32_t *missing;
     double *earliest; /* By waiter: the latest begin of the calls that it waits for. */
-    /* By group: number of its parts (calls, and smaller groups) that have not all begun, and the latest begin
-     * of the others. */
+    /* Arrays by group: `absent` is the number of parts (calls and smaller groups) that have not begun, and
+       `latest` the latest begin of the parts that have. */
     int32_t *absent;
     double *latest;
 };
@@ -113,7 +117,7 @@ static bool prepare(struct state *state, const struct dependencies *on)
     return true;
 }
 
-/* Returns the rank of a call. */
+/* Returns the rank that made a call. */
 static int64_t rank_of(const struct dependencies *on, int64_t call)
 {
     int64_t low = 0, high = on->ranks;
@@ -156,7 +160,7 @@ static void note_part(struct state *state, int32_t group, double time)
     }
 }
 
-/* Lets other ranks see that the next call of a rank has begun. */
+/* Tells the calls that wait for the next call of this rank that it has begun. */
 static void begin(struct state *state, struct rank *rank)
 {
     const struct dependencies *on = state->on;
@@ -191,7 +195,8 @@ static void advance(struct state *state, struct rank *rank, const double *gap, c
     }
 }
 
-/* Returns the rank that came first to the call at which it stands; -1 if all ranks are at their end. */
+/* Returns, of the ranks that still wait in a call, the one whose simulated time is smallest; -1 if all ranks
+ * are at their end. */
 static int64_t first_stuck(const struct state *state)
 {
     int64_t found = -1;

@@ -121,8 +121,8 @@ static double median(const double *sorted, int count)
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Returns the distance from the middle of the order statistics that bound the median with 95 %: 1.96
- * sqrt(count) / 2. */
+/* Returns how many places before and after the middle of `count` sorted values the ends of the 95 % interval
+ * of the median lie: 1.96 sqrt(count) / 2, rounded up. */
 static int reach(int count)
 {
     int root = 0;

@@ -32,7 +32,8 @@ struct iolens_transport {
     int (*gather)(const void *send, size_t bytes, void *receive);
     /* Combines `count` records of `record_bytes` in rank order; the result is in rank 0's buffer. */
     int (*reduce_records)(void *records, size_t record_bytes, size_t count, iolens_combine_fn *combine);
-    /* Messages between two ranks; both pointers are NULL if ranks cannot send messages. */
+    /* Functions for messages between two ranks; both pointers are NULL if ranks cannot send messages to each
+       other. */
     int (*send)(const void *buffer, size_t bytes, int rank);
     int (*receive)(void *buffer, size_t bytes, int rank);
 };
@@ -65,7 +66,7 @@ struct iolens_view {
     const struct iolens_run *run;
 };
 
-/* Calls without a slot in Darshan's record. */
+/* Calls of MPI-IO that Darshan's record has no counter for. */
 enum iolens_mpiio_extra {
 #define MPIIO_EXTRA(name, meaning) IOLENS_MPIIO_##name,
 #include "mpiio_extra.def"
@@ -98,7 +99,8 @@ enum iolens_tracing { IOLENS_TRACE_CALLS = 1, IOLENS_TRACE_COUNTERS = 2 };
 struct iolens_called {
     uintptr_t function; /* Address of the called function. */
     double t0;
-    double spent; /* Value of iolens_spent when the call began. */
+    double spent; /* Value of iolens_spent, the seconds that this thread had spent in timed calls, when the
+                     call began. */
 };
 
 /* A call of MPI that has returned. */

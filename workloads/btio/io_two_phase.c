@@ -18,7 +18,7 @@ struct TwoPhaseRows {
     TwoPhase file;
     size_t count;
     Row *rows;     /* Rows in the order of the file. */
-    Piece *pieces; /* Pieces of the current dump. */
+    Piece *pieces; /* Places where the rows of the current dump lie in the file: one piece for each row. */
     char *ordered; /* Data of the current dump in the order of the file. */
 };
 

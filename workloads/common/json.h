@@ -10,8 +10,8 @@ typedef struct Json {
     bool begun; /* True if the innermost open bracket already has a value. */
 } Json;
 
-void json_open(Json *json, const char *key, char bracket);      /* The bracket is '{' or '['. */
-void json_close(Json *json, char bracket);                      /* The bracket is '}' or ']'. */
+void json_open(Json *json, const char *key, char bracket);      /* `bracket` is '{' or '['. */
+void json_close(Json *json, char bracket);                      /* `bracket` is '}' or ']'. */
 void json_text(Json *json, const char *key, const char *value); /* Writes null for NULL. */
 void json_integer(Json *json, const char *key, long long value);
 void json_real(Json *json, const char *key, double value); /* Writes null for a value that is not finite. */

@@ -6,8 +6,8 @@
 enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };
 
 static struct {
-    struct buffer common, own,
-        numbers; /* `numbers`: the number in the log (int32_t) of each of this rank's nodes. */
+    struct buffer common, own, numbers; /* Array `numbers`: for each node of this rank, the number (int32_t)
+                                           that the node has in the log. */
     struct chains_called called;
     bool cut;
 } iolens_chains;
@@ -87,8 +87,9 @@ static uint32_t smallest(int64_t a, int64_t b, int64_t c)
     return (uint32_t)(smaller < c ? smaller : c);
 }
 
-/* Makes the table of this rank's nodes and objects that other ranks may have too, as far as there is room.
- * A rank without memory still takes part in the merging, because other ranks wait for its table. */
+/* Makes the table of those nodes and objects of this rank that other ranks may have too, as far as there is
+ * room. A rank without memory still takes part in merging the tables, because other ranks wait for its table.
+ */
 static void make_common(const struct chain_table *most)
 {
     struct chain_table *table = chain_table_make(&iolens_chains.common, most->most_objects, most->most_nodes);

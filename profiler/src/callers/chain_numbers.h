@@ -14,18 +14,21 @@ enum { NODE_NONE = -1, NODE_OTHER = -2 };
 /* A call chain's node, addressed by its number in its own process. */
 struct called {
     uint64_t address, offset;
-    const struct chain_object *object; /* Object file to which the offset belongs; NULL if unknown. */
-    uint32_t parent;  /* Number of the caller's node, CHAIN_NONE, or the number of a node that was lost. */
-    bool leaf, known; /* `leaf`: the address itself was executed. `known`: a node of this number exists. */
+    const struct chain_object
+        *object;     /* The object file (program or library) in which the address lies; NULL if unknown. */
+    uint32_t parent; /* Number of the caller's node: CHAIN_NONE if there is no caller, or the number of a node
+                        for which there was no room. */
+    bool leaf, known; /* `leaf`: the address itself was executed, and is not a return address. `known`: a node
+                         of this number exists. */
 };
 
 struct chains_called {
-    const struct called *node; /* Valid until the nodes of a process are described again. */
+    const struct called *node; /* Array of this process's nodes; valid until the nodes are described again. */
     size_t nodes, objects;
 };
 
-/* Limits and counts that are equal on all ranks: rows that each table may have, and nodes and objects of
- * all ranks. */
+/* Limits and counts that are equal on all ranks: the rows that each table may have, and the numbers of nodes
+ * and objects of all ranks together. */
 struct chains_of_all {
     int64_t most, nodes, objects;
 };

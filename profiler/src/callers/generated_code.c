@@ -48,7 +48,7 @@ static void want(uint64_t address, bool leaf, void *context)
     buffer_put(context, &wanted, sizeof wanted);
 }
 
-/* Sorts by Shell's method with Knuth's distances, which, unlike qsort, allocates no memory; malloc may not
+/* Sorts by Shell's method with Knuth's distances. Unlike qsort it allocates no memory, because malloc may not
  * be safe here. */
 static void sort(struct addresses addresses)
 {
@@ -97,7 +97,7 @@ static const char *number_in(const char *text, const char *end, uint64_t *number
     return at > text && at < end && *at == ' ' ? at + 1 : NULL;
 }
 
-/* Parses a line; returns false if it has another form. */
+/* Parses a line of the map; returns false if it is not of the form "BEGIN SIZE NAME". */
 static bool read_line(const char *text, const char *end, struct row *row)
 {
     const char *name = number_in(text, end, &row->begin);
@@ -129,8 +129,8 @@ static ssize_t read_at(int fd, char *text, size_t most, int64_t at)
     return (ssize_t)system_call(SYS_pread64, fd, text, most, at);
 }
 
-/* Notes for each address where its line of the map is. Only complete lines count, because a killed process
- * may have written a part of one. */
+/* Finds for each address the line of the map that names its function. An incomplete last line is skipped,
+ * because a process that was killed may have written only a part of it. */
 static void note_lines(int fd, char *text, struct addresses addresses)
 {
     int64_t at = 0, before = -1;
@@ -146,7 +146,7 @@ static void note_lines(int fd, char *text, struct addresses addresses)
     }
 }
 
-/* Writes each noted line as one row, although several addresses may refer to it: they are adjacent.
+/* Writes each line that was found as one row. Several addresses may refer to one line; they are adjacent.
  * Addresses without a line are skipped. */
 static void put_rows(int fd, char *text, struct addresses *addresses, int rank, struct buffer *rows)
 {

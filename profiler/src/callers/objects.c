@@ -10,15 +10,18 @@
 #include "../tables/process_table.h"
 #include "chain_numbers.h"
 
-/* In the last era of a place, objects are not told apart. */
+/* ERAS: number of unloadings that are counted for one range of addresses; objects that are unloaded later
+ * share the last number. MOST_PLACES: number of such ranges. */
 enum { ERAS = 16, STILL_LOADED = ERAS, MOST_PLACES = 16 };
 
 struct object {
     struct object *older;
-    /* Mapped range, and the difference between memory addresses and addresses in the file. */
+    /* `begin` and `end`: the range of addresses to which the object is mapped. `bias`: the difference between
+       an address in memory and the address in the object's file. */
     uint64_t begin, end, bias;
-    uint32_t last_era; /* The era in which it was unloaded; STILL_LOADED: it was not. */
-    bool seen;         /* True if the loader's list has the object. */
+    uint32_t last_era; /* Era of the object's addresses in which it was unloaded; STILL_LOADED if it was not
+                          unloaded. */
+    bool seen;         /* True if the object was in the loader's list at the last look. */
     struct chain_object what;
 };
 
@@ -27,8 +30,7 @@ struct objects {
     uint64_t loaded, unloaded; /* Number of objects ever loaded and unloaded, as the loader counts them. */
 };
 
-/* A range of addresses from which objects were unloaded. Its era is the number of times that this happened.
- */
+/* A range of addresses from which objects were unloaded. Its era is the number of unloadings so far. */
 struct freed_place {
     _Atomic uint64_t begin, end;
     _Atomic uint32_t era;
@@ -126,8 +128,8 @@ static bool is_same(const struct object *object, const struct object *wanted)
            memcmp(object->what.build_id, wanted->what.build_id, sizeof object->what.build_id) == 0;
 }
 
-/* Returns true if an object of the loader has an entry, and marks it. An object that is loaded again keeps
- * its entry, unless another one has been at its place meanwhile. */
+/* Returns true if an object of the loader's list is already among the recorded ones, and marks it as seen. An
+ * object that is loaded again keeps its entry, unless another object has been at its addresses meanwhile. */
 static bool is_known(const struct objects *objects, const struct object *wanted)
 {
     bool replaced = false;
@@ -240,9 +242,9 @@ void objects_unloaded(void)
             free_addresses(object);
 }
 
-/* Returns the object that contained an address in that era, and the offset in its file; outside of known
- * objects, the address itself. Of several objects that lay there one after another, it is the one whose era
- * ended first, of those that were not unloaded before. */
+/* Returns the object that contained an address in the given era, and the offset in its file; the address
+ * itself if no known object contained it. If several objects lay at the address one after another, it is the
+ * one that was unloaded first among those that were still loaded in that era. */
 struct place object_place(uint64_t address, uint32_t era)
 {
     const struct objects *objects = table_state_known(TABLE_objects);

@@ -29,7 +29,7 @@ struct packer {
     uint32_t checksum;
     size_t row_bytes, packed;
     struct pack_code distance;
-    /* Ring of the latest row_bytes bytes, to compare with the next row. */
+    /* The latest row_bytes bytes, as a ring; the next row is compared with them. */
     uint64_t history[PACK_LONGEST_ROW / sizeof(uint64_t)];
 };
 

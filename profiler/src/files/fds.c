@@ -116,7 +116,7 @@ void fds_learn_kind(int fd)
     errno = saved_errno;
 }
 
-/* Returns the file of a descriptor by the kernel's name for it. */
+/* Returns the file whose name the kernel gives for a descriptor. */
 static struct file *named_file(int fd)
 {
     char *path = path_room_take();

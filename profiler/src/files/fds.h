@@ -35,9 +35,9 @@ struct fds {
     _Atomic int used;                   /* One more than the highest descriptor in the table. */
     struct open_file *free;
     _Atomic uint64_t streamed; /* Bit fd: a stdio stream also moves this descriptor's position. */
-    /* A bit for each descriptor whose opening the recorder did not see: it was open when the program began,
-     * or was made a copy of an unknown one. `inherited` has those that the kernel has not been asked about.
-     */
+    /* Bits, one for each descriptor that the program did not open in a recorded call: it was open when the
+     * program began, or was made a copy of such a descriptor. `inherited` has the bits of those that the
+     * kernel has not been asked about yet. */
     _Atomic uint64_t given[FDS_GIVEN_WORDS], inherited[FDS_GIVEN_WORDS];
 };
 
@@ -53,8 +53,8 @@ extern struct fds iolens_fds;
 /* Records which descriptors the program inherited. Called when the program begins. */
 void fds_start(void);
 
-/* Returns the open file of a descriptor whose opening the recorder did not see, made when it is first asked
- * for. NULL unless the descriptor is of a file with a name. */
+/* Returns the open file of a descriptor whose opening was not recorded, and makes it at the first request.
+ * Returns NULL unless the descriptor is that of a file with a name. */
 struct open_file *fds_inherited(int fd);
 
 /* Forgets what `fd` stood for, because it was made a copy of an unknown descriptor, and asks the kernel. */

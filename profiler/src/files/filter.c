@@ -98,7 +98,8 @@ static void add_pattern(char *text, void *context)
     filter->rules++;
 }
 
-/* Reads "REGEX,... MODULES"; MODULES is a list or *, and * is the default. */
+/* Reads a rule of the form "REGEX,... MODULES". MODULES is a list of modules, or * for all; without it, all
+ * are meant. */
 static void add_rule(char *text, void *context)
 {
     struct making *making = context;

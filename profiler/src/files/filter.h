@@ -12,12 +12,12 @@ enum { FILTER_RULES = 64 };
 
 struct filter {
     uint32_t modules_off; /* Bit m: module m records nothing. */
-    uint32_t modules_on;  /* Bit m: MOD_ENABLE requests module m. */
+    uint32_t modules_on;  /* Bit m: the user's setting MOD_ENABLE asks for module m. */
     /* Largest number of records of each module; 0: limited by memory only. */
     int64_t most_records[MODULE_COUNT];
     _Atomic int64_t records[MODULE_COUNT];
     int rules;
-    struct name_rule *rule; /* Patterns of NAME_EXCLUDE and NAME_INCLUDE. */
+    struct name_rule *rule; /* Array of rules: the patterns of NAME_EXCLUDE and NAME_INCLUDE. */
 };
 
 extern struct filter iolens_filter;

@@ -23,7 +23,7 @@ struct ids {
 /* Stores the state of a key and replaces an earlier one; without memory nothing is stored. */
 void ids_put(struct ids *ids, int64_t key, void *state);
 
-/* Returns the state of a key; NULL if the key is unknown or recording is switched off. */
+/* Returns the state of a key; NULL if the key is unknown, or while recording is switched off. */
 void *ids_find(struct ids *ids, int64_t key);
 
 /* Returns the state of a key and removes it from the map. */

@@ -56,7 +56,8 @@ static void remember(uint64_t id, struct file *file, const struct stat *info)
     spin_unlock(&names->lock);
 }
 
-/* Returns true if the path of the folder, the first `length` letters, contains no links. */
+/* Returns true if the folder whose path is the first `length` characters of `path` is reached through no
+ * symbolic link. */
 static bool is_plain_folder(char *path, size_t length)
 {
     uint64_t id = record_id(path, length);
@@ -73,7 +74,7 @@ static bool is_plain_folder(char *path, size_t length)
     return plain;
 }
 
-/* Returns true if a path is no symbolic link itself, and leads through none. */
+/* Returns true if a path is no symbolic link, and leads through none. */
 static bool is_plain(char *absolute, enum names_end end)
 {
     char target[1];

@@ -197,9 +197,9 @@ void *registry_state(struct file *file, enum module_index module, int fd)
     return iolens_paused() ? NULL : registry_state_at_end(file, module, fd);
 }
 
-/* Returns a module's state of a file, and makes it if there is none; NULL if the module does not record this
- * file, or without memory. Runs without a lock, because a file system may take long to tell its block size.
- * If two threads do this at once, one discards its state. */
+/* Returns a module's state of a file, and makes it if there is none. Returns NULL if the module does not
+ * record this file, or without memory. The state is made without a lock, because a file system may take long
+ * to tell its block size: if two threads make it at once, one of them discards its own. */
 void *registry_state_at_end(struct file *file, enum module_index module, int fd)
 {
     void *state = file->state[module], *fresh;

@@ -17,10 +17,12 @@ struct file {
     struct file *in_bucket; /* Next file in the same hash bucket. */
     struct file *next;      /* Next file in order of first use. */
     _Atomic(void *) state[MODULE_COUNT];
-    _Atomic(void *) tables; /* Rows that the process tables keep for this file: see process_table.c. */
-    uint32_t skip;          /* Bit m: module m leaves this file out. */
-    atomic_bool unstriped;  /* The file system has no stripe layouts. */
-    int32_t owner;   /* Process that owns this registry; a child of fork also sees its parent's files. */
+    _Atomic(void *)
+        tables;    /* List of the states that process tables keep for this file: see process_table.c. */
+    uint32_t skip; /* Bit m: module m does not record this file. */
+    atomic_bool unstriped; /* True if the file system has no stripe layouts. */
+    int32_t owner;   /* Number of the process whose registry has this file; a child of fork also sees its
+                        parent's files. */
     uint32_t shared; /* Bit m: every rank has a state of module m; set when recording ends. */
     struct file *next_shared;
 };
@@ -36,9 +38,9 @@ struct registry {
     /* Number of states of each module, including those of pseudo files. */
     atomic_size_t states[MODULE_COUNT];
     struct file *shared; /* First of the shared files, which are chained in the same order on all ranks. */
-    _Atomic uint32_t partial; /* Bit m: module m had to leave a file out. */
-    /* Numbers of ranks, known at the end: for each module, the ranks on which it had to leave a file out;
-     * the last number is that of ranks without memory to write any record. */
+    _Atomic uint32_t partial; /* Bit m: module m could not record some file. */
+    /* Counts of ranks, known at the end: for each module, the ranks on which it could not record some file.
+       The last entry counts the ranks that had no memory to write any record. */
     int64_t ranks_partial[MODULE_COUNT + 1];
 };
 

@@ -10,7 +10,7 @@
 
 enum { WORD_BYTES = 256 };
 
-/* Types of file systems that Darshan leaves out, too. */
+/* Types of file systems that are left out of the list of mounts, as Darshan does. */
 static const char *const NO_FILE_SYSTEMS[] = {
     "tmpfs",      "proc", "sysfs", "devpts",     "binfmt_misc", "fusectl", "debugfs",
     "securityfs", "nfsd", "none",  "rpc_pipefs", "hugetlbfs",   "cgroup"};

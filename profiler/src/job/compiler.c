@@ -12,7 +12,7 @@
 
 enum { SECTIONS_MOST = 256, NAMES_BYTES = 8192, COMMENT_BYTES = 4096 };
 
-/* Parts of a file, read into separate pages. */
+/* Two parts of an ELF file, each read into pages of its own. */
 struct parts {
     ElfW(Shdr) section[SECTIONS_MOST];
     char names[NAMES_BYTES], comment[COMMENT_BYTES];

@@ -34,7 +34,7 @@ static void read_user(struct identity *identity)
         offsetof(struct identity, field), sizeof(((struct identity *)NULL)->field)                           \
     }
 
-/* Texts of variable length that rarely fill the room reserved for them. */
+/* The texts in `struct identity` whose length varies and which rarely fill the room reserved for them. */
 static const struct {
     size_t offset, size;
 } TEXTS[] = {TEXT(text), TEXT(compiler), TEXT(mounts), TEXT(environment)};

@@ -69,8 +69,8 @@ static bool is_of_this_rank(long process)
     return is_of_this_job(process, false) || shares(process, "PMI_RANK", getenv("PMI_RANK"), false);
 }
 
-/* Returns the process that launched this rank: the nearest ancestor that is not of this job itself. A shell
- * that started this rank is of the job. */
+/* Returns the process that launched this rank: the nearest ancestor that is not itself a process of this job.
+ * A shell that started this rank counts as a process of the job. */
 static long launcher(void)
 {
     long process = system_call(SYS_getppid);

@@ -1,4 +1,4 @@
-/* The ancestors of a process, which join the logs of a job of many processes. */
+/* The ancestors of a process, by which the logs of a job's many processes are joined. */
 #ifndef IOLENS_ORIGIN_H
 #define IOLENS_ORIGIN_H
 
@@ -6,8 +6,8 @@
 
 enum { ANCESTORS = 8 };
 
-/* `ancestors`: the parent, its parent, and so on up to the first process of the node or namespace; 0 behind
- * the last one. */
+/* `ancestors`: the number of the parent process, that of its parent, and so on up to the first process of the
+ * node or namespace; 0 behind the last one. */
 struct origin {
     int64_t pid, ancestors[ANCESTORS];
 };

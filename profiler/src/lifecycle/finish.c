@@ -30,8 +30,8 @@ struct job_times {
     bool agree;               /* True if a module has data that the ranks must agree on. */
 };
 
-/* Returns the relative drift of this rank's clock against rank 0's, positive if it ran faster; 0 if not
- * measured. */
+/* Returns by how much this rank's clock drifts against rank 0's, as a share: positive if this clock runs
+ * faster; 0 if not measured. */
 static double drift(const struct clock_offsets *offsets)
 {
     int64_t between = offsets->end.at_ns - offsets->begin.at_ns;
@@ -39,7 +39,8 @@ static double drift(const struct clock_offsets *offsets)
     return measured ? (double)(offsets->end.ns - offsets->begin.ns) / (double)between : 0;
 }
 
-/* Returns the moment that all ranks agreed on, in seconds since this rank began; 0 if there was none. */
+/* Returns the moment that all ranks agreed on as zero of their clocks, in seconds since this rank began; 0 if
+ * there was none. */
 static double zero_of(const struct clock_offsets *offsets)
 {
     double since = (double)(offsets->zero_ns - (int64_t)iolens.clock.base_ns) / NS_PER_SECOND;
@@ -65,8 +66,8 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     double mine = zero_of(offsets) * (1 - faster);
     mine += (double)(offsets->zero_ns - offsets->begin.at_ns) / NS_PER_SECOND * faster;
     double elapsed = iolens.ended.recorded * factor;
-    /* The ranks' longest times before and after the common moment are agreed on, with the numbers that
-     * follow; a double holds each count exactly. */
+    /* One collective call agrees on the longest times before and after the common moment and on the other
+       numbers. All are doubles, which hold each of these counts exactly. */
     double program = program_number();
     double latest[6] = {
         mine,    elapsed - mine, transport->rank == 0 ? (double)shared_candidates() : 0, reduce_speaks(),
@@ -77,8 +78,8 @@ static struct job_times finish_clock(const struct iolens_transport *transport)
     iolens.timeline = (struct timeline){.factor = factor, .shift = shift, .end = latest[0] + latest[1]};
     iolens.programs_differ = latest[4] > -latest[5];
     int64_t start = clock_start_ns(&iolens.clock) - (int64_t)(shift * 1e9);
-    /* Returns the first whole nanosecond after all recorded times, so that no time lies after the end of the
-     * job. */
+    /* The job ends at the first whole nanosecond after all recorded times, so that no time lies after its
+       end. */
     int64_t end = start + (int64_t)(iolens.timeline.end * 1e9) + 1;
     return (struct job_times){start, end, (size_t)latest[2], latest[3] > 0};
 }
@@ -143,8 +144,9 @@ static void create(struct writer *writer, const struct iolens_transport *transpo
     } while (!writer_create(writer, transport, name, iolens.settings.logfile));
 }
 
-/* Reads the facts that only the recording process itself can tell; skipped for a process that has ended.
- * Returns false if the records could not be finished without changing those in the spool. */
+/* Reads facts that only the recording process itself can tell. Does nothing for a process that has already
+ * ended and whose spool is being read. Returns false if the records could not be finished without changing
+ * those in the spool. */
 static bool read_process(void)
 {
     if (iolens.lost)
@@ -176,8 +178,8 @@ static void write_regions(struct writer *writer, const struct iolens_transport *
     write_header(writer, names, module_region);
 }
 
-/* Leaves the records of a rank out if it has no memory for them, so that the others still get their log.
- * Returns false if this process must write its records and cannot. */
+/* Leaves this rank's records out of the log if it has no memory for them, so that the other ranks still get
+ * their log. Returns false if this process must write its records and cannot. */
 static bool prepare(const struct iolens_transport *transport)
 {
     bool alone = transport == &serial_transport || iolens.lost;

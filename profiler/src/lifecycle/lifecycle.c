@@ -52,8 +52,8 @@ static void start_arenas(void)
     iolens.scratch.lock = (struct spin){ATOMIC_FLAG_INIT};
 }
 
-/* True if the thread that forks was recorded. Several threads may fork at once, and the child has only its
- * own thread's value. */
+/* True if the calling thread was recorded when it forked. Several threads may fork at once, so each has its
+ * own value. */
 static __thread bool recorded_at_fork __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
@@ -191,8 +191,8 @@ void lifecycle_end(const char *why)
 
 __attribute__((destructor)) static void stop(void) { finish_alone(); }
 
-/* Handle calls that end a process without destructors. A child of vfork must end without changing its
- * parent's memory. After recording has ended, no extra system call is made. */
+/* Wraps _exit and _Exit, which end a process without running destructors. A child of vfork must end without
+ * changing its parent's memory. After recording has ended, no further system call is made. */
 #define LEAVE(name)                                                                                          \
     IOLENS_EXPORT __attribute__((noreturn)) void name(int status)                                            \
     {                                                                                                        \

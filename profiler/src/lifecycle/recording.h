@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Tells modules and tables that the settings have been read. */
+/* Tells all modules and process tables that the settings have been read. */
 void recording_start(void);
 
 /* Forgets all records. Called in a child of fork (which keeps its parent's descriptors and streams), on a

@@ -11,12 +11,15 @@
 #include "../tables/process_table.h"
 #include "../system/system_call.h"
 
-enum { FEW_SAMPLES = 10 }; /* A child of a shell may be sampled once or twice before its exec. */
+enum {
+    FEW_SAMPLES = 10
+}; /* Largest number of samples of a program that did nothing else: a child of a shell may be sampled once or
+      twice before its exec. */
 
 /* Files that an interpreter reads before the user's program begins, or that a script sources. */
 static const char *const PROGRAM_TEXTS[] = {".sh", ".py", ".pyc", ".pth", "/pyvenv.cfg"};
 
-/* Numbers of bytes in a module's record: all transfers, and written bytes. */
+/* Positions in a module's record of two counters: bytes of all transfers, and written bytes. */
 struct moved {
     int64_t all, written;
 };

@@ -1,5 +1,5 @@
-/* vfork, wrapped so that its child records nothing: parent and child share all memory, and asking the kernel
- * at every open and close whose process this is would cost as much as the rest of recording them.
+/* vfork, wrapped so that its child records nothing. Parent and child share all memory; to tell them apart,
+ * the kernel would have to be asked at every open and close, which would double their cost.
  *
  * A wrapper in C would return into a frame that the child has used. As in the C library, the return address
  * waits in a register while the child runs. The child keeps `iolens_busy` set; the parent, which runs again

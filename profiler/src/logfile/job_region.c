@@ -9,7 +9,7 @@
 
 enum { NANO = 1000000000, NAME_BYTES = HOST_BYTES, MOST_PROGRAMS = 64 };
 
-/* On rank 0: the names of all ranks, NAME_BYTES each. */
+/* Names of all ranks, NAME_BYTES each; only on rank 0. */
 struct names {
     struct buffer all;
     int ranks;

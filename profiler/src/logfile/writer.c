@@ -15,7 +15,7 @@
 
 enum { LARGEST_WRITE = 1 << 30, MOST_JOINED = 1 << 13 };
 
-/* System calls are made directly, because open, pwrite, close and rename are wrapped functions that other
+/* System calls are made directly, because open, pwrite, close and rename are wrapped functions, which other
  * preloaded libraries may wrap as well. */
 
 void writer_fail(struct writer *writer, int error)
@@ -139,7 +139,8 @@ int writer_add_records(struct writer *writer, struct records *records)
     return writer->regions++;
 }
 
-/* Collective. Determines the place of every region, and of this rank's parts. */
+/* Collective. Determines where each region lies in the file, and where this rank's part of each region lies.
+ */
 static void place(struct writer *writer, const struct iolens_transport *transport,
                   uint64_t before[WRITER_REGIONS])
 {

@@ -15,7 +15,7 @@ struct arena {
     size_t slab;  /* Size of the newest slab in bytes. */
     size_t taken; /* Total size of all slabs in bytes. */
     size_t limit; /* Largest total size in bytes. */
-    /* First source of slabs. If NULL, or if it returns NULL, slabs come from the system. */
+    /* Function that provides slabs first. If it is NULL or returns NULL, slabs come from the system. */
     void *(*extend)(size_t bytes);
     _Bool exhausted; /* True after an allocation was refused. */
 };

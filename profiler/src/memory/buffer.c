@@ -12,8 +12,8 @@ enum { FIRST_SIZE = 64 * 1024 };
 
 static _Atomic size_t failures;
 
-/* Zeroed memory of FIRST_SIZE bytes each, kept for the next buffers. A short process has dozens of buffers, a
- * dozen at once, and getting new pages takes longer than filling them. */
+/* Pages of FIRST_SIZE zeroed bytes each, kept for the next buffers. A short process makes dozens of buffers,
+ * a dozen of them at once, and getting new pages from the kernel takes longer than filling them. */
 static _Atomic(char *) kept[16];
 
 enum { KEPT = sizeof kept / sizeof *kept, AT_ONCE = KEPT - 2 };

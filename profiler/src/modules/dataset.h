@@ -18,7 +18,7 @@ struct dataset_layout {
     int transfer_start, transfer_end, transfer_time, longest, meta;
 };
 
-/* State that is kept beside a record while the process runs. */
+/* State of a dataset that is kept beside its record while the process runs. */
 struct dataset {
     struct spin lock;
     int latest;         /* Direction of the latest transfer: 0 none, 1 read, 2 write. */
@@ -27,10 +27,10 @@ struct dataset {
 };
 
 struct span {
-    double t0, t1; /* Begin and end of the operation, in seconds by iolens.clock. */
+    double t0, t1; /* Begin and end of an operation, in seconds by iolens.clock. */
 };
 
-/* The lock of `dataset` must be held during all of these calls. */
+/* Functions that count an operation on a dataset. The caller must hold the lock of `dataset`. */
 void dataset_opened(struct dataset *dataset, const struct dataset_layout *at, double *doubles,
                     struct span span);
 void dataset_closed(struct dataset *dataset, const struct dataset_layout *at, double *doubles,

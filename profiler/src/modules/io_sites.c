@@ -1,4 +1,4 @@
-/* The places from which the program calls I/O functions; recorded on request (IOLENS_IO_CALLERS). */
+/* The table of places from which the program calls I/O functions; recorded on request (IOLENS_IO_CALLERS). */
 #include "io_watch.h"
 
 #include <string.h>
@@ -59,7 +59,8 @@ static const struct keyed_shape shape = {.key_bytes = sizeof(struct key),
                                          .most = MOST_ROWS,
                                          .other = &other_key};
 
-static int iolens_io_callers; /* Number of callers that distinguish places; 0: the table is off. */
+static int
+    iolens_io_callers; /* Number of nearest callers by which places are distinguished; 0: the table is off. */
 
 static void count_site(const struct call *c, const char *module, uint64_t id, int64_t bytes)
 {

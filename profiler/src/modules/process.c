@@ -1,4 +1,4 @@
-/* The resources of its node that each process used: memory, processor time, waiting. */
+/* Records the resources of its node that each process used: memory, processor time, waiting. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>

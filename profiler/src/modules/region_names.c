@@ -74,7 +74,7 @@ static uint64_t own_sum(void)
     return sum;
 }
 
-/* Checksum of rank 0's set of regions, with which the other ranks compare theirs. */
+/* Checksum of rank 0's set of regions; each other rank compares its own with it. */
 static int64_t sum_of_first;
 
 static void count(int rank) { sum_of_first = rank == 0 ? (int64_t)own_sum() : 0; }

@@ -69,9 +69,9 @@ static bool is_repeated(const char *first, const char *entry, size_t length)
     return false;
 }
 
-/* Counts the entries that the loader certainly searched in vain. Those behind the folder of the C library may
- * not have been searched; a relative entry, or one with a token of the loader such as $ORIGIN, names a folder
- * that depends on the program. */
+/* Counts the entries of the search path that the loader certainly searched in vain. Entries behind the folder
+ * of the C library may not have been searched. An entry that is relative, or that has a token of the loader
+ * such as $ORIGIN, names a folder that depends on the program. */
 static void read_search_path(struct row *row, const char *c_library)
 {
     const char *first = getenv("LD_LIBRARY_PATH"), *entry = first;

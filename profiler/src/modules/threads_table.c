@@ -42,7 +42,8 @@ static int64_t known(const struct lives *lives)
     return !lives ? 0 : lives->started < LIVES_MOST ? lives->started : LIVES_MOST;
 }
 
-/* Reads threads that have not ended yet. For a killed process their usage is unknown. */
+/* Puts the row of a thread. The usage of a thread that has not ended yet is read now; that of a killed
+ * process is unknown. */
 static void put(struct buffer *rows, const struct life *life, int32_t number, int rank)
 {
     double end = life->end;

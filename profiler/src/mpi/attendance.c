@@ -11,7 +11,7 @@
  * completed the first. They wait longer for it, because they may have begun later. */
 enum { ROUNDS = 2, PATIENCE_SECONDS = 60 };
 
-/* MPI may still use the values of a round after this rank has given up. */
+/* Values that all ranks combine in one round; MPI may still use them after this rank has given up. */
 static struct round {
     int64_t recorded; /* Minimum over the ranks: 1 if all ranks are recorded. */
     int64_t first;    /* Minimum over the ranks: the first recorded rank. */
@@ -61,8 +61,8 @@ static bool say_incomplete(bool says)
 }
 
 /* Returns true if all ranks of the job are recorded, which they find out in rounds of collective calls. A
- * rank without the library takes no part in the rounds. A non-blocking collective call of its program would
- * then meet a round, and get its values. So a look at the processes of this node comes first. */
+ * rank without the library takes no part in the rounds, but a non-blocking collective call of its program
+ * could be matched with a round and get its values. So the processes of this node are looked at first. */
 bool attendance_is_complete(bool recorded)
 {
     int rank, size;
@@ -74,9 +74,9 @@ bool attendance_is_complete(bool recorded)
         rounds[i] = (struct round){recorded, recorded ? rank : size};
         if (meet(&rounds[i], (i + 1) * PATIENCE_SECONDS))
             continue;
-        /* If the others do not take part, the recorded ranks cannot agree on one that speaks. In a job of two
-         * programs each program has the first or the last rank, so that one of these two prints the message.
-         * */
+        /* If other ranks take no part, the recorded ranks cannot agree on which of them prints the message.
+           In a job of two programs each program has the first or the last rank, so that one of these two
+           prints it. */
         if (rank == 0 || rank == size - 1)
             tell("some ranks of the job did not answer within a minute, as if their program ran without the "
                  "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "

@@ -2,7 +2,8 @@
 
 #include "heap.h"
 
-/* The ranks of one or more communicators, and the number of communicators that were made of exactly these. */
+/* The ranks of a communicator, as a hash, and the number of communicators that were made of exactly these
+ * ranks. */
 struct group {
     struct group *next;
     uint64_t hash;

@@ -11,8 +11,9 @@ enum { CACHED = 16 }; /* Must be a power of two. */
 
 static int keyval = MPI_KEYVAL_INVALID, windows_keyval = MPI_KEYVAL_INVALID;
 static int world_size;
-static atomic_uint generation = 1; /* Changes whenever a handle may refer to another communicator. */
-static int making;                 /* A lock for the making of new facts; 0 if free. */
+static atomic_uint generation =
+    1;             /* A number that changes whenever a handle may refer to another communicator. */
+static int making; /* A lock for making the facts of a communicator; 0 if free. */
 
 /* Handles that a thread has used recently. */
 struct seen {
@@ -124,8 +125,8 @@ static bool translate_comm(struct comm *comm, MPI_Comm handle)
     return done;
 }
 
-/* Finds the neighbours that a rank at the edge of a grid lacks. If allocation fails, every neighbour counts
- * as present. */
+/* Finds the neighbours that a rank at the edge of a Cartesian grid lacks. If allocation fails, every
+ * neighbour counts as present. */
 static void find_ends(struct comm *comm, MPI_Comm handle)
 {
     bool *is_beyond = heap_take_zeroed((size_t)comm->in + 1, sizeof *is_beyond);

@@ -35,7 +35,7 @@ const char *component_in_use(void)
 
 #else
 
-/* Returns the name of the implementation of MPI-IO in use: MPICH and its derivatives only have ROMIO. */
+/* Returns the implementation of MPI-IO in use, which MPICH and its derivatives have only one of. */
 const char *component_in_use(void) { return "romio"; }
 
 #endif

@@ -11,7 +11,8 @@ struct call {
     const char *name;     /* Name of the called function. */
     double t0, t1;        /* Times before and after the real call. */
     struct mpi_file file; /* Copy of the file's entry, made before a call that frees the handle. */
-    /* `info`: given by the program when it opens a file. `made`: a new one, to be freed after the call. */
+    /* Object with the hints. `info`: given by the program when it opens a file. `made`: made by the adapter,
+       to be freed after the call. */
     MPI_Info info, made;
     bool has_made;
     double access;     /* POSIX time in the file before a collective transfer. */

@@ -14,7 +14,7 @@ struct mpi_handles {
     MPI_Info info_null;
 };
 
-/* MPI functions that the adapter itself calls through their profiling names. */
+/* MPI's functions that the adapter itself calls, under their profiling names (PMPI_). */
 struct mpi_calls {
 #define CALL(name) __typeof__(&PMPI_##name) name;
 #include "calls.def"

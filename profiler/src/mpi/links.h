@@ -5,14 +5,14 @@
 
 #include "traced_call.h"
 
-/* Returns the time at which a call begins. */
+/* Returns the time at which a call begins, in seconds by the core's clock. */
 static inline double link_start(void)
 {
     double now = iolens_now();
     return __builtin_expect(traced_what & IOLENS_MPI_WHY, 0) ? iolens_mpi_enter(now) : now;
 }
 
-/* Converts a rank of `comm` and a tag to the values that an event has. */
+/* Convert a rank of `comm`, and a tag, to the values that an event has. */
 int link_peer(const struct comm *comm, int peer);
 int link_tag(int tag);
 
@@ -46,7 +46,7 @@ void link_file(uint32_t communicator, int size, const char *name, double t0, dou
 /* Records MPI_Init or MPI_Finalize, in which all ranks take part. */
 void link_world(const struct iolens_mpi_call *call);
 
-/* Records the times of a call that has no event yet. */
+/* Records a call that no other function has made an event for, with its times. */
 void link_rest(struct traced *c);
 
 #endif

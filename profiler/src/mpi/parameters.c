@@ -14,7 +14,7 @@ enum { NAME_BYTES = 256 };
 static const char *const PREFIXES[] = {"OMPI_MCA_", "MPIR_CVAR_", "MPIR_PARAM_", "MPICH_", "I_MPI_",
                                        "MV2_",      "UCX_",       "FI_",         "PSM2_",  "PSM3_"};
 
-/* Parameters that launchers and the library itself set for their own purposes. */
+/* Beginnings of parameters that launchers and the library set for their own purposes. */
 static const char *const THEIRS[] = {
     "OMPI_MCA_orte_",
     "OMPI_MCA_ess",

@@ -112,8 +112,8 @@ static void find_device(char *device)
     heap_give_back(version);
 }
 
-/* Reports the largest message that is sent eagerly. Variables of all devices exist, whichever device is in
- * use. */
+/* Returns true if the variable is the largest size of a message that is sent eagerly, for the device in use:
+ * variables of all devices exist. */
 static bool is_eager_limit(const char *name, const char *device)
 {
     static const char *const limits[] = {"EAGER_MAX", "EAGER_LIMIT", "EAGER_THRESHOLD", "MAX_EAGER"};

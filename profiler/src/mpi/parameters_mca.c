@@ -18,7 +18,7 @@ enum { PARSABLE = 1, MOST_VARIABLES = 1 << 16, WORD_BYTES = 64, LIST_BYTES = 128
 typedef int count_function(void);
 typedef int dump_function(int variable, char ***lines, int form);
 
-/* Frameworks whose components transport messages or implement collective calls. */
+/* Open MPI's groups of components (frameworks) that transport messages or implement collective calls. */
 static const char *const FRAMEWORKS[] = {"pml", "mtl", "btl", "smsc", "osc", "coll", "op"};
 enum { FRAMEWORK_COUNT = sizeof FRAMEWORKS / sizeof *FRAMEWORKS };
 
@@ -30,7 +30,7 @@ static const char *const OTHERS[] = {
 struct variable {
     char framework[WORD_BYTES], component[WORD_BYTES], name[WORD_BYTES];
     char value[LIST_BYTES], source[WORD_BYTES];
-    bool another; /* True if the line is of another parameter. */
+    bool another; /* True once a line of another parameter was read. */
 };
 
 /* Returns the next word of a line and moves behind it. */

@@ -10,7 +10,8 @@ struct entry {
     struct entry *next;
     uintptr_t handle;
     struct request request;
-    /* Time from which on the handle belongs to a request of another kind; 0: it still belongs to this one. */
+    /* Time from which on the handle belongs to a request of another kind; 0 if the handle still belongs to
+       this request. */
     double passed;
 };
 
@@ -19,7 +20,7 @@ struct shard {
     atomic_flag held;
     unsigned bits;         /* Logarithm of the number of chains. */
     size_t entries;        /* Number of entries in the chains. */
-    struct entry **chains; /* NULL while `first` is the only chain. */
+    struct entry **chains; /* Array of chains; NULL while `first` is the only chain. */
     struct entry *first, *spare;
 };
 
@@ -78,8 +79,8 @@ static bool stood(const struct entry *entry, double then)
     return entry->request.posted <= then && (entry->passed == 0 || entry->passed > then);
 }
 
-/* Returns the link to the newest entry of a handle that stood at the time `until`, or the end of the chain.
- * Newer entries come before older ones. */
+/* Returns the link to the newest entry of a handle that was made before the time `until`, or the end of the
+ * chain. Newer entries come before older ones. */
 static struct entry **find(struct shard *shard, uintptr_t handle, double until)
 {
     struct entry **place = chain_of(shard, handle);

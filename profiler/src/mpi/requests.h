@@ -40,7 +40,7 @@ struct request {
 /* Guards the table, because several threads may be in the library at once (MPI_THREAD_MULTIPLE). */
 void requests_of_threads(void);
 
-/* Returns true if the table is empty, so that lookups can be skipped. */
+/* Returns true if no requests are pending, so that lookups can be skipped. */
 bool requests_none(void);
 
 /* Stores a request. An older entry of the same handle stays until the handle is stored once more: a thread

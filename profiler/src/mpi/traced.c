@@ -325,7 +325,7 @@ static bool is_of_class(int code, int wanted)
     return pmpi.Error_class(code, &class) == MPI_SUCCESS && class == wanted;
 }
 
-/* Returns true if each status tells how its own request ended. */
+/* Returns true for the error that tells the caller to look at each request's own status. */
 bool failed_in_status(int code) { return is_of_class(code, MPI_ERR_IN_STATUS); }
 
 /* Counts the `done` requests that did not fail; requests that no longer exist must not be waited for. */
@@ -453,7 +453,7 @@ void traced_one_sided(MPI_Win win, int target, int64_t sent, int64_t received)
         iolens_mpi_got(peer, received);
 }
 
-/* Counts a call of MPI at its end. One that only completed transfers of files counts as I/O. */
+/* Counts a call of MPI at its end. A call that only completed file transfers counts as I/O. */
 void traced_end(struct traced *c, void *caller)
 {
     release_many(c);

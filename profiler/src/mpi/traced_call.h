@@ -28,7 +28,7 @@ struct traced {
     MPI_Request few[TRACED_FEW], *handles;
     MPI_Status few_statuses[TRACED_FEW], *statuses;
     bool allocated, allocated_statuses;
-    /* Numbers of completed requests of this call: file transfers, and others. */
+    /* Number of requests that this call completed: file transfers, and others. */
     int transfers, others;
     struct iolens_mpiio_file *file;
 };

@@ -92,7 +92,7 @@
 #define ON_MAKES_SOME(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(*(MPI_Comm *)made))
 #define ON_MAKES_WINDOW(f, ...)                                                                              \
     FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_window(&c, COMM, *(MPI_Win *)made))
-/* Calls that make a request which is not followed. */
+/* Notes that the handle belongs to a request which is not followed. */
 #define PASS              requests_pass(*request, c.t1)
 #define ON_ITIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, PASS)
 #define ON_ISEND(f, ...)                                                                                     \
@@ -144,8 +144,8 @@
 #define ON_TEST(f, ...)                                                                                      \
     FN_OR(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status),                                 \
           *flag ? traced_complete(&c) : NOTHING, failed_complete(&c, *request))
-/* `statuses` is where the call writes one status or many. `completed` requests are complete: those in
- * `indices` or, if that is NULL, the first ones. */
+/* Records the completion of several requests. `statuses` is where the call writes one status or many. The
+ * requests in `indices` are complete or, if that is NULL, the first `completed` ones. */
 #define COMPLETES_MANY(f, statuses, one, completed, indices, ...)                                            \
     FN_OR(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, one),             \
           traced_complete_many(&c, completed, indices),                                                      \

@@ -41,7 +41,7 @@ static int exscan_sum(uint64_t *values, size_t count)
     if (count > INT_MAX ||
         pmpi.Exscan(MPI_IN_PLACE, values, (int)count, mpi.uint64, mpi.sum, comm) != MPI_SUCCESS)
         return -1;
-    if (transport.rank == 0) /* MPI leaves the result undefined on rank 0. */
+    if (transport.rank == 0) /* MPI leaves the result of an exclusive scan undefined on rank 0. */
         memset(values, 0, count * sizeof *values);
     return 0;
 }

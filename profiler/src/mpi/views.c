@@ -53,7 +53,7 @@ static bool is_piece(const struct iolens_run *run)
     return run->count[0] == 1 && run->count[1] == 1 && run->count[2] == 1;
 }
 
-/* Returns how many levels of a run are used. */
+/* Returns how many levels of repetition a run uses. */
 static int levels(const struct iolens_run *run)
 {
     int level = LEVELS;
@@ -62,7 +62,7 @@ static int levels(const struct iolens_run *run)
     return level;
 }
 
-/* Turns the run into a group of copies of itself; returns false if it has no free level. */
+/* Turns a run into a group of `times` copies of itself; returns false if all its levels are used. */
 static bool group(struct iolens_run *run, int64_t times, int64_t stride)
 {
     int level = levels(run);
@@ -228,7 +228,7 @@ static void add_named(MPI_Datatype type, struct shape *shape)
 {
     MPI_Count bytes = 0;
     if (pmpi.Type_size_x(type, &bytes) != MPI_SUCCESS || bytes != extent_of(type))
-        shape->failed = true; /* The type is a pair with a gap, such as MPI_DOUBLE_INT. */
+        shape->failed = true; /* A gap inside a pair, such as MPI_DOUBLE_INT has, cannot be described. */
     else if (bytes > 0)
         add(shape, (struct iolens_run){0, (int64_t)bytes, {1, 1, 1}, {0, 0, 0}}, 0);
 }

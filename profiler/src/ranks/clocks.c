@@ -141,7 +141,8 @@ static bool answer(const struct iolens_transport *transport, int32_t parent, str
     return transport->receive(mine, sizeof *mine, parent) == 0;
 }
 
-/* Measures the offset of a first rank's clock, from the root of the tree outwards. Uncertainties add up. */
+/* Measures the offsets of the clocks' first ranks along the tree, from its root outwards. Uncertainties add
+ * up. */
 static bool measure_tree(const struct iolens_transport *transport, const struct clock_offsets *offsets,
                          struct clock_offset *mine)
 {

@@ -18,11 +18,11 @@ enum step {
 static struct {
     const struct iolens_transport *below;
     struct iolens_transport own;
-    size_t failures; /* Number of failed buffers before the first step. */
+    size_t failures; /* Number of buffers that had run out of memory before the first step. */
     int error;
 } iolens_in_step;
 
-/* Collective. Returns true if all ranks can take this step with this number of bytes. */
+/* Collective. Returns true if all ranks are at this step with this number of bytes, and none lacks memory. */
 static bool together(enum step step, size_t bytes)
 {
     int64_t what = (int64_t)(bytes * STEPS + step);

@@ -7,7 +7,7 @@
 
 enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20, MOST_PLACES = 4 };
 
-/* Largest expected number of files that remain although no other rank used them. */
+/* Largest expected number of files that stay among the candidates although no other rank used them. */
 static const double FEW_ENOUGH = 1e-3;
 
 /* Every rank counts its files in a table, each file in several slots that follow from its id and the number
@@ -16,7 +16,7 @@ static const double FEW_ENOUGH = 1e-3;
  * rounds with other slots distinguish these two cases. */
 struct slots {
     size_t count;
-    int round, places;       /* Number of slots per file. */
+    int round, places;       /* `round`: number of the round. `places`: number of slots per file. */
     struct buffer mine, all; /* Arrays of int64: one number per slot, then the number of files. */
 };
 

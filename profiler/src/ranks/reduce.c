@@ -6,7 +6,7 @@
 #include "merge_lists.h"
 #include "shared.h"
 
-/* A shared record that is merged over the ranks. */
+/* Merging a record that several ranks share: the record with its sums for variances. */
 struct staged {
     int64_t module;
     struct spread spread;

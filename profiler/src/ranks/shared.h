@@ -7,7 +7,7 @@
 #include "../adapter.h"
 #include "../files/registry.h"
 
-/* Returns how many files of this rank all ranks might share. */
+/* Returns the number of this rank's files that might be shared by all ranks. */
 size_t shared_candidates(void);
 
 /* Collective, in two calls whose messages have 12 bytes for each of the `count` candidates: all ranks get the

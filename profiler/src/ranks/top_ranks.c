@@ -6,7 +6,8 @@
 
 enum { CLASSES = 65 };
 
-/* Returns 0 for 0, else 1 + the exponent of the power of two below the weight. */
+/* Returns the class of a weight: 0 for 0, else 1 + the exponent of the largest power of two that does not
+ * exceed it. */
 static int class_of(int64_t weight) { return weight > 0 ? 64 - __builtin_clzll((uint64_t)weight) : 0; }
 
 /* Returns the class of which only some ranks are chosen, whose number goes to `room`; all ranks of higher

@@ -43,7 +43,8 @@ struct module {
     /* Called when the process ends its recording, for work that only the process itself can do; may be
      * NULL. */
     void (*end)(void);
-    /* Moves the values of a pseudo file into its state, once, before all other hooks; may be NULL. */
+    /* Moves the values that are still in a file's state into the state of a pseudo file, once, before all
+       other hooks; may be NULL. */
     void (*flush)(const void *state);
     /* Collective, after all `flush`: exchanges what ranks need to know of one another for their records.
      * Skipped if `speaks` is false on all ranks; may be NULL. */

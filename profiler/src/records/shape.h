@@ -14,7 +14,8 @@ enum merge {
     MERGE_FIRST, /* Takes the value of the lowest rank that has one other than 0. */
     MERGE_BEGIN, /* Takes the earliest time stamp that is not 0. */
     MERGE_END,   /* Takes the latest time stamp. */
-    MERGE_APART  /* Merges this counter together with others, as the fields of record_shape below describe. */
+    MERGE_APART  /* Does not merge this counter by itself: it belongs to one of the groups that the fields of
+                    record_shape below describe. */
 };
 
 struct timeline;
@@ -23,7 +24,8 @@ enum { SHAPE_NONE = -1, SHAPE_MOST_BYTES = 2048, TOP_VALUES = 4 };
 
 struct record_shape {
     int ints, doubles;
-    const unsigned char *int_merge, *double_merge; /* The enum merge of each counter. */
+    const unsigned char *int_merge, *double_merge; /* How each counter is merged: an array of enum merge for
+                                                      the ints and one for the doubles. */
     int top[2]; /* Index of four values with their four counts behind them, or SHAPE_NONE. */
     struct longest {
         /* Index of the double with the longest operation and of the int with its size; SHAPE_NONE in both if

@@ -53,7 +53,7 @@ static void combine_part(struct round *round)
 }
 
 /* Receives the data of the rank at `index` into round->part and merges it into round->result. Returns false
- * if the rank has gone. */
+ * if the rank has ended. */
 static bool take_part(struct round *round, int index)
 {
     enum wire_call call = round->wire.call;

@@ -93,7 +93,7 @@ static void list_unusable(const struct spool_header *header, const char *path, c
     buffer_free(&line);
 }
 
-/* The names of the spools that a command is about. */
+/* Names of the spools that a command line gives. */
 struct names {
     char **path;
     int count;

@@ -89,8 +89,8 @@ static void add_stand_in(struct merging *merge)
     merge->count++;
 }
 
-/* Returns true for the spool of a process that continued as another program. The log of an MPI job covers
- * all its ranks, whatever happened to one of them. */
+/* Returns true for the spool of a program that its process replaced by another one (exec). The log of an MPI
+ * job covers all its ranks, whatever happened to one of them. */
 static bool is_earlier_program(const struct part *part) { return part->replaced && part->ranks == 0; }
 
 static void explain(struct merging *merge)

@@ -12,8 +12,8 @@
 
 enum { LARGEST = 64 * 1024, LINES = 512 };
 
-/* Darshan's keys without a meaning here: iolens keeps names in the memory of records, and does not write logs
- * by MPI-IO. */
+/* Keys of Darshan's configuration that have no effect here: iolens keeps names in the memory of records, and
+ * does not write logs by MPI-IO. */
 static const char *const WITHOUT_EFFECT[] = {"NAMEMEM", "MEMALIGN", "INTERNAL_TIMING", "LOGHINTS"};
 
 static const char *const VARIABLES[] = {

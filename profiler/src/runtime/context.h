@@ -72,8 +72,8 @@ void iolens_wipe_in_children(void);
  * recorded. */
 extern __thread bool iolens_busy __attribute__((tls_model("initial-exec")));
 
-/* Seconds that the thread has spent in timed calls. The time of calls inside timed calls is not added again.
- */
+/* Seconds that the thread has spent in timed calls. The time of a call inside another timed call is added
+ * only once. */
 extern __thread double iolens_spent_time __attribute__((tls_model("initial-exec")));
 
 /* Address of the thread's errno, remembered because asking the C library each time costs more than the rest

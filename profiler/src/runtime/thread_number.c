@@ -6,7 +6,7 @@
 #include "../system/system_call.h"
 
 static atomic_uint iolens_threads_numbered;
-/* 1 + the thread's number; 0 before it has one. */
+/* The thread's number plus 1; 0 before the thread has a number. */
 static __thread uint32_t number_and_one __attribute__((tls_model("initial-exec")));
 
 uint32_t thread_number(void)

@@ -11,9 +11,9 @@ static struct {
     pthread_once_t once;
 } iolens_slots = {.once = PTHREAD_ONCE_INIT};
 
-/* 1 + the thread's number; 0 before it has one. */
+/* The slot number of this thread plus 1; 0 before the thread has one. */
 static __thread uint32_t own __attribute__((tls_model("initial-exec")));
-static __thread bool ends; /* True after the first call of give_back. */
+static __thread bool ends; /* True after the first call of give_back in this thread. */
 
 /* Gives the number of an ending thread back when called the second time. This destructor asks to run twice,
  * because other cleanup of the thread may still use the number.

@@ -11,7 +11,7 @@ static long missing(void)
     return -1;
 }
 
-/* Prefixes of function names, with the libraries that a program may load privately. */
+/* Libraries that a program may load privately, each with the prefix that the names of its functions have. */
 static const struct {
     const char *functions, *file;
 } API[] = {{"H5", "libhdf5"}, {"ncmpi_", "libpnetcdf"}, {"io_uring_", "liburing"}, {"io_", "libaio"}};

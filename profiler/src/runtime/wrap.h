@@ -53,7 +53,7 @@ void wrap_expect_handlers(void);
         *place = before;                                                                                     \
     } while (0)
 
-/* Tables define WRAP_SPENDS if the log has the time of their calls: this time is subtracted from that of the
+/* Tables whose calls have times in the log define WRAP_SPENDS: these times are subtracted from those of the
  * traced functions that make the calls. */
 #ifdef WRAP_SPENDS
 static inline void wrap_spend(const struct call *c) { iolens_spent_time += c->t1 - c->t0; }

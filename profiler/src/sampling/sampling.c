@@ -21,12 +21,14 @@
 #define LARGEST_HZ 10000.0
 
 static struct {
-    int signal; /* Number of the signal; 0: this process is not sampled. */
+    int signal; /* Number of the timers' signal; 0 if this process is not sampled. */
     struct sampling *state;
-    int64_t times;        /* Largest number of sample times that are kept. */
-    pthread_key_t key;    /* Key whose destructor is called when a thread ends. */
-    void (*hold)(void);   /* Function that makes further calls hold the signal back. */
-    const char *debugger; /* Name of the debugger that forbids samples; NULL: none. */
+    int64_t times;     /* Largest number of sample times that are kept. */
+    pthread_key_t key; /* Key whose destructor is called when a thread ends. */
+    void (*hold)(
+        void); /* Function to call when sampling starts; it makes further wrappers hold the signal back. */
+    const char
+        *debugger; /* Name of the debugger because of which no samples are taken; NULL if there is none. */
 } iolens_sampling;
 
 static _Atomic int64_t iolens_threads_started;
@@ -34,7 +36,7 @@ static _Atomic int64_t iolens_threads_started;
 static __thread struct sampled_thread *own __attribute__((tls_model("initial-exec")));
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
-/* Returns the number of timer periods for which a sample stands. */
+/* Returns the number of timer periods that one sample stands for. */
 static int64_t periods_of(struct sampled_thread *thread, const siginfo_t *info)
 {
     bool elsewhere = thread->mask_changes;

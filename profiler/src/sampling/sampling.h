@@ -19,7 +19,7 @@ void sampling_when_started(void (*hold)(void));
 void sampling_before_fork(void);
 void sampling_after_fork(void);
 
-/* Starts sampling in a child of fork when it is ready to record, because timers are not inherited. */
+/* Starts sampling in a child of fork once it can record, because timers are not inherited. */
 void sampling_start_child(void);
 
 /* Ends sampling: no thread is interrupted from now on. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 
-/* Begin and end of this library in memory, defined by the linker. */
+/* First and last address of this library in memory, defined by the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))),
     _end[] __attribute__((visibility("hidden")));
 

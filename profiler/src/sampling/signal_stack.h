@@ -15,8 +15,8 @@ void signal_stack_begin(void);
 /* Removes the stack. The program's own alternate stack stays. */
 void signal_stack_end(void);
 
-/* Calls the handler on that stack; the stack that the kernel chose then only needs room for the kernel's
- * own frame. */
+/* Calls the handler on the stack that signal_stack_begin made; the stack that the kernel chose then only
+ * needs room for the kernel's own frame. */
 void signal_stack_call(signal_handler *handler, int number, siginfo_t *info, void *context);
 
 /* Does for the program what sigaltstack does, without showing it the signal stack of the profiler. */

@@ -12,7 +12,7 @@
 enum { LEFT_FREE = 2, MASK_BYTES = 8 };
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
-static struct sigaction theirs; /* The action that the program has set for the timers' signal. */
+static struct sigaction theirs; /* The action for the timers' signal that the program has set. */
 
 /* Takes a signal from the upper end, below those that Valgrind uses. While the handler runs, other signals
  * are blocked, because their handlers might jump out of it; signals that a fault raises are not. */

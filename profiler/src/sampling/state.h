@@ -1,5 +1,5 @@
-/* The state of sampling in two process tables: `samples`, the number of times that each call chain was met,
- * and `sampling`, the threads and their timers. */
+/* The state of sampling in two process tables: `samples`, the number of timer periods in which each call
+ * chain was met, and `sampling`, the threads and their timers. */
 #ifndef IOLENS_SAMPLING_STATE_H
 #define IOLENS_SAMPLING_STATE_H
 
@@ -19,7 +19,7 @@ struct sample_key {
 
 struct sample_count {
     _Atomic int64_t count;
-    _Atomic int64_t on_core_ns; /* Counted only in the rows of running threads. */
+    _Atomic int64_t on_core_ns; /* Processor time in ns; counted only in the rows of running threads. */
 };
 
 extern const struct keyed_shape sample_shape;
@@ -48,8 +48,9 @@ struct sampled_thread {
 /* The state of `sampling`. */
 struct sampling {
     double hz;
-    int64_t by_processor;    /* 0: CLOCK_MONOTONIC; else the thread's processor time. */
-    _Atomic int64_t threads; /* Number of places that were used. */
+    int64_t
+        by_processor; /* The clock of the timers: 0 for CLOCK_MONOTONIC, else the thread's processor time. */
+    _Atomic int64_t threads; /* Number of places that were used for threads. */
     _Atomic int64_t refused; /* Number of threads that got no timer. */
     struct sampled_thread thread[SAMPLED_THREADS];
 };

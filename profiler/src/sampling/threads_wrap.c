@@ -12,7 +12,7 @@ static int (*real_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)
 static int (*real_thrd_create)(thrd_t *, thrd_start_t, void *);
 
 struct beginning {
-    struct beginning *next; /* Next entry in the list of unused ones. */
+    struct beginning *next; /* The next entry in the list of unused entries. */
     union {
         void *(*posix)(void *);
         thrd_start_t c11;
@@ -26,7 +26,8 @@ static struct {
     struct beginning *first;
 } iolens_unused_beginnings = {.lock.held = ATOMIC_FLAG_INIT};
 
-/* Takes the recorder's own memory, because malloc may be a traced function. */
+/* Returns memory of the recorder's own for the beginning of a thread, because malloc may be a traced
+ * function. */
 static struct beginning *take_memory(void)
 {
     spin_hold(&iolens_unused_beginnings.lock);

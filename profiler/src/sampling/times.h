@@ -15,8 +15,8 @@ struct sample_time {
 };
 
 struct sample_times_chunk {
-    struct sample_times_chunk *older; /* NULL: this is the first chunk. */
-    /* Number of samples for which room was requested here; may exceed the chunk's size. */
+    struct sample_times_chunk *older; /* The chunk before this one; NULL in the first chunk. */
+    /* Number of samples for which room was requested in this chunk; may exceed the chunk's size. */
     _Atomic int64_t used;
     struct sample_time entry[TIMES_PER_CHUNK];
 };

@@ -34,7 +34,7 @@ ssize_t __recv_chk(int fd, void *memory, size_t bytes, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *memory, size_t bytes, size_t room, int flags, struct sockaddr *address,
                        socklen_t *length);
 
-/* C libraries before 2.30 and 2.35 lack these functions too. */
+/* Some functions that C libraries before 2.30, or before 2.35, lack. */
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time);
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask);

@@ -34,7 +34,7 @@ static int open_own(const char *path, const struct spool_process *self)
     return -1;
 }
 
-/* Finds the file by the first of its names, or by the second if another process left its spool under the
+/* Finds the spool by the first of its names, or by the second if another process left a spool under the
  * first. */
 static int find(char path[PATH_BYTES], const char *parent)
 {
@@ -55,8 +55,8 @@ static int find(char path[PATH_BYTES], const char *parent)
     return open_own(path, &self);
 }
 
-/* Returns the result of `worth` for the pages mapped at their original address; false if they cannot be
- * mapped there. */
+/* Maps the spool at its original address and returns what `worth` says of it; false if it cannot be mapped
+ * there. */
 static bool ask(int fd, bool (*worth)(const struct spool_header *header, const struct area *area))
 {
     struct stat info;

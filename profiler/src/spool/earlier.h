@@ -9,8 +9,8 @@
 
 /* If an earlier program of this process left its spool, marks it, when the process begins, as ended now and
  * renames it if it is `worth` a log, else removes it. An exec that fails and a child of vfork are unaffected,
- * since nothing is done before the exec. `worth` reads the header at its own address, and in `area` the
- * memory behind it. */
+ * because the new program does this after the exec. `worth` reads the header at its own address, and in
+ * `area` the memory behind it. */
 void earlier_settle(bool (*worth)(const struct spool_header *header, const struct area *area));
 
 #endif

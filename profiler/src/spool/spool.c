@@ -281,7 +281,7 @@ void spool_parallel(const struct iolens_transport *transport)
     spool_beat();
 }
 
-/* Maps everything behind the header again at its address. */
+/* Maps everything behind the header again at its address, with other flags. */
 static bool map_again(int fd, int flags)
 {
     char *place = (char *)iolens_spool.header + SPOOL_HEADER_BYTES;

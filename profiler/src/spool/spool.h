@@ -58,8 +58,8 @@ struct spool_header {
     uint64_t base;   /* Address at which this header was mapped. */
     struct spool_process process;
     struct spool_job job;
-    int32_t rank,
-        ranks; /* `ranks` is 0 outside an MPI job, or if the process was killed before the end of MPI_Init. */
+    int32_t rank, ranks; /* Number of ranks; 0 outside an MPI job, or if the process was killed before the end
+                            of MPI_Init. */
     struct clock_offsets offsets;
     char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
@@ -67,8 +67,8 @@ struct spool_header {
     struct clock clock;
     uint64_t beat_ticks, beat_ns; /* Values of both clocks when the spool was last updated. */
     struct file *first;           /* First file of the registry. */
-    _Atomic uint32_t partial;     /* Bit m: module m left a file out. */
-    /* State of each process table, made at its first use; NULL until then. */
+    _Atomic uint32_t partial;     /* Bit m: module m could not record some file. */
+    /* State of each process table, made when the table is first used; NULL until then. */
     _Atomic(void *) tables[SPOOL_TABLES];
     uint32_t overflow;        /* 1 if later records are not in this file, because it had no room for them. */
     uint32_t replaced;        /* True if exec replaced the program; the process continues as another one. */
@@ -85,10 +85,10 @@ _Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header fi
 struct spool {
     struct spool_header *header; /* The header at the start of the spool; NULL without a spool. */
     size_t bytes;                /* Mapped bytes. */
-    /* Number of bytes that the first caller of spool_extend wants behind the header. */
+    /* Number of bytes behind the header that the first call of spool_extend will want. */
     size_t first_slab;
     bool refused;       /* True if there is no spool, or no more room in it. */
-    uint64_t layout;    /* Checksum of the layout of its contents. */
+    uint64_t layout;    /* Checksum of the memory layout of the spool's contents. */
     uint64_t told_ns;   /* Time of the last call of `tell`, by CLOCK_MONOTONIC. */
     void (*tell)(void); /* Updates the contents of the spool. */
     char path[PATH_BYTES];

@@ -7,7 +7,8 @@ struct lanes {
     uint64_t a, b, c;
 };
 
-/* Mixes the three numbers with the published shift amounts; even entries shift right, odd ones left. */
+/* Mixes the three numbers as the hash "lookup8" does, with its published shift amounts; even entries shift
+ * right, odd ones left. */
 static void mix(struct lanes *s)
 {
     static const unsigned char shift[4][3] = {{43, 9, 8}, {38, 23, 5}, {35, 49, 11}, {12, 18, 22}};

@@ -16,7 +16,7 @@
 
 enum { MOST_LOOKS = 2000, LOOK_NS = 1000000 };
 
-/* Memory that the process and its copy share. */
+/* Memory that the process shares with its copy. */
 struct room {
     atomic_bool is_answered;
     _Alignas(max_align_t) char answer[];

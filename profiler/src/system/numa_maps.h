@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MEMORY_NODES = 1024 }; /* The most that Linux can have. */
+enum { MEMORY_NODES = 1024 }; /* The largest number of NUMA nodes that Linux can have. */
 
 /* Sets the resident bytes of each node, shared ones included. Only one thread at a time may call this.
  * Returns false if the file cannot be read. */

@@ -32,11 +32,11 @@ static void call_there(struct own_stack *stack, void (*what)(void))
     setcontext(&stack->there);
 }
 
-/* A stack that is not in use. Most processes need one twice, and getting new pages takes longer than the
- * work. */
+/* A stack that is not in use. Most processes need a stack twice, and getting new pages takes longer than the
+ * work on it. */
 static _Atomic(struct own_stack *) kept;
 
-/* Returns NULL without memory. */
+/* Returns the stack that is kept, or a new one; NULL without memory. */
 static struct own_stack *take_stack(void)
 {
     struct own_stack *stack = atomic_exchange(&kept, NULL);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folders that Darshan leaves out too. */
+/* System folders whose files are not recorded, as in Darshan. */
 static const char *const EXCLUDED[] = {"/etc", "/dev",  "/usr", "/bin",  "/boot", "/lib",
                                        "/opt", "/sbin", "/sys", "/proc", "/var"};
 
@@ -20,7 +20,8 @@ static const char *const CONTROL[] = {".locktest.",   "/ompi.",          "/openm
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Writes a name for a folder whose path is too long for the kernel: one with its device and inode. */
+/* Writes a name for a folder whose path is too long for the kernel: a name with the folder's device and
+ * inode. */
 static bool deep_folder(char *out, int dirfd)
 {
     struct stat info;
@@ -114,7 +115,7 @@ static bool follow(struct walk *walk, size_t length)
     walk->out[walk->used] = '\0';
     ssize_t target = readlink(walk->out, walk->rest, walk->at);
     if (target < 0)
-        return errno == EINVAL; /* EINVAL means that the path exists and is not a symbolic link. */
+        return errno == EINVAL; /* The error EINVAL means that the path exists and is not a symbolic link. */
     if ((size_t)target >= walk->at || walk->links++ == MOST_LINKS)
         return false;
     walk->at -= (size_t)target;

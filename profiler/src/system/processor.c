@@ -28,9 +28,10 @@ enum {
 static const struct peak {
     const char *vendor;
     unsigned family;
-    const char *vectors; /* A CPU feature that the row requires; some virtual machines hide it. */
+    const char *vectors; /* A CPU feature that the processor must show for this row to hold; some virtual
+                            machines hide it. */
     int64_t peak;
-    unsigned char models[MODELS]; /* Ends with 0; an empty list means all models of the family. */
+    unsigned char models[MODELS]; /* Models of the family, ended by 0; an empty list means all models. */
 } PEAKS[] = {
     /* Zen 2 to 4: two units of 256 bits multiply and add at once, as measured for Zen 3 in
      * wlog.flatlib.jp/2024/01/13/ryzen-zen3-vfpbench, which finds the same for Zen 2 and Zen 4. */

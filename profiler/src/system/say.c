@@ -14,8 +14,8 @@ static struct stat stderr_at_start;
 
 void say_start(void) { file_info_fd(STDERR_FILENO, &stderr_at_start); }
 
-/* Replaces letters that a terminal would obey by question marks. Names of files and programs may contain any
- * letter, and those of other users stand in messages to root. */
+/* Replaces control characters, which a terminal would obey, by question marks. Names of files and programs
+ * may contain any character, and those of other users stand in messages to root. */
 static void disarm(char *text)
 {
     unsigned char *at = (unsigned char *)text;

@@ -5,7 +5,7 @@
 
 #include "hash.h"
 
-enum { HASH_ROOM = 18 }; /* "~", 16 digits, and the final NUL. */
+enum { HASH_ROOM = 18 }; /* Room for "~", 16 digits, and the final NUL. */
 
 /* Returns the length of the scheme, such as "https://", including "://"; 0 if there is none. */
 static size_t scheme_of(const char *address)

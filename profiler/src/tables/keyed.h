@@ -30,11 +30,13 @@ struct keyed {
 };
 
 struct keyed_shape {
-    /* Must be multiples of 8. Keys are compared as bytes, so padding must be zeroed. */
+    /* Sizes of the key and of the value; both must be multiples of 8. Keys are compared as bytes, so padding
+       must be zeroed. */
     size_t key_bytes, value_bytes;
     uint64_t most;     /* Largest number of rows. */
     bool in_handlers;  /* True if signal handlers make rows too. */
-    const void *other; /* Key of the one row that all further keys share; NULL: none. */
+    const void *other; /* Key of the one row that all further keys share when there is no room; NULL if there
+                          is no such row. */
 };
 
 /* Finds or makes the row of `key`. Beyond `most` rows and without memory returns the row of `other`, or
@@ -52,7 +54,7 @@ static inline void *keyed_value(struct keyed_row *row, const struct keyed_shape 
 static inline struct keyed_row *keyed_first(const struct keyed *store) { return store->newest; }
 static inline struct keyed_row *keyed_next(const struct keyed_row *row) { return row->older; }
 
-/* Returns an upper bound of the number of rows; 0 for no store (NULL). */
+/* Returns an upper bound of the number of rows in a store; 0 if `store` is NULL. */
 static inline int64_t keyed_made(const struct keyed *store) { return store ? (int64_t)store->made : 0; }
 
 /* Removes rows of a store from a spool that lie outside of it or are not `sound` (may be NULL). Rows can be

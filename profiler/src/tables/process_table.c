@@ -14,8 +14,8 @@ _Static_assert((int)TABLE_COUNT <= (int)SPOOL_TABLES, "SPOOL_TABLES is too small
 
 static struct {
     _Atomic(void *) state[TABLE_COUNT];
-    /* By table: number of rows or entries left out on all ranks, from the member `left_out_at` of their
-       states. */
+    /* Array by table: number of rows or entries that all ranks left out, added up from the member
+       `left_out_at` of their states. */
     int64_t left_out[TABLE_COUNT];
 } iolens_tables;
 

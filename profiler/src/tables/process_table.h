@@ -71,8 +71,8 @@ struct table_merging {
     size_t sum_count;
     /* Collective. Appends this rank's rows; sets rows->failed without memory. */
     void (*collect)(const struct iolens_transport *transport, struct buffer *rows);
-    /* Collective, after all other tables. Writes the text of a region of kind json, which has no
-     * columns. */
+    /* Collective; called after all other tables. Writes the text of a region of kind json, which has no
+       columns. */
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
     /* For tables that keep the rows of largest weight (table_largest.h, table_merge.h): the columns whose
      * sum is the weight of a row, with times in nanoseconds; NULL if there are fewer. `weight` replaces them
@@ -101,8 +101,8 @@ struct table_remarks {
 };
 
 struct process_table {
-    const char *name;    /* Name of the private region. */
-    const char *meaning; /* The meaning of a row. */
+    const char *name;    /* Name of the table's private region in the log. */
+    const char *meaning; /* Meaning of a row, for TABLES.md. */
     const struct column *columns;
     size_t column_count, row_bytes;
     struct table_recording recording;
@@ -126,7 +126,7 @@ void *table_state_known(enum process_table_index table);
 void *table_file_state(enum process_table_index table, struct file *file);
 void *table_file_state_known(enum process_table_index table, const struct file *file);
 
-/* Call the hooks above for all tables. */
+/* Functions that call the hook of their name for all tables. */
 void tables_start(void);
 void tables_begin(void);
 void tables_initialize(bool begins);

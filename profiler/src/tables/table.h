@@ -7,11 +7,11 @@
 
 #include "../memory/buffer.h"
 
-/* The value of a column in a row that stands for several ranks. */
+/* Rules for the value of a column in a row that stands for several ranks. */
 enum column_merge {
     COLUMN_NONE, /* The row has no value in this column: 0. */
     COLUMN_KEY,  /* The value that all these ranks share. */
-    COLUMN_RANK, /* The rank in such a row: -1. */
+    COLUMN_RANK, /* Rank number: -1 in such a row. */
     COLUMN_SUM,
     COLUMN_LARGEST,
     COLUMN_SMALLEST,
@@ -53,7 +53,7 @@ struct column {
             sizeof(((struct row *)0)->array[0]), COLUMN_NONE, TEXT_NONE                                      \
     }
 
-/* Returns the name in a table's header; NULL for the first value of each. */
+/* Returns the name that a table's header has for a value; NULL for the first value of each enumeration. */
 const char *column_merge_name(enum column_merge merge);
 const char *column_text_name(enum column_text text);
 

@@ -4,7 +4,8 @@
 
 #include "process_table.h"
 
-/* Merge the row `from` into `to`. Columns without a rule keep the value that they have in `to`. */
+/* Merge the row `from` into `to`. Columns without a rule for merging keep the value that they have in `to`.
+ */
 void table_merge_row(const struct process_table *type, const void *from, void *to);
 
 /* A row that is merged over the ranks. */
@@ -16,7 +17,8 @@ struct staged_row {
 /* Merges one staged row into another of the same table, for reductions. */
 void table_combine(const void *in, void *inout);
 
-/* Chooses the items of largest weight over all ranks: top_ranks_choose or top_rows_choose. */
+/* Type of the two functions that choose the items of largest weight over all ranks: top_ranks_choose and
+ * top_rows_choose. */
 typedef int choose_largest(const struct iolens_transport *transport, const int64_t *weight, size_t count,
                            int64_t most, bool *chosen);
 

@@ -47,10 +47,10 @@ enum { TRACE_CALLERS = 4 };
 
 struct traced_function {
     const char *symbol;
-    uint32_t number; /* Number in the recorder; 0 if unknown. */
+    uint32_t number; /* The function's number in the recorder; 0 if unknown. */
     bool of_core;    /* True if `real` is a wrapper of the recorder. */
-    /* The function that all callers mean by the name; NULL if there are several, or if it is not known yet.
-     */
+    /* The real function that all callers mean by this name; NULL if different callers mean different
+       functions, or if it is not known yet. */
     void *real;
     struct traced_real of[TRACE_CALLERS];
 };

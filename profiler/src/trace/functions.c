@@ -19,7 +19,7 @@ enum { DEEPEST = 200, NOWHERE = -1 };
 
 struct open {
     uintptr_t frame;
-    struct iolens_called call; /* `t0` is 0 if the call is not timed. */
+    struct iolens_called call; /* The call and its times; `t0` is 0 if the call is not timed. */
     uint64_t counted;          /* Number of the call if counters are read; 0: it has no counters. */
 };
 
@@ -31,8 +31,9 @@ struct stack {
     struct open open[DEEPEST];
 };
 
-/* The memory comes from the core: a thread-local variable of this size would take half of the smallest stack
- * that POSIX allows, even in threads that call no instrumented function. */
+/* Memory for the functions in which the thread is. It comes from the core: a thread-local variable of this
+ * size would take half of the smallest stack that POSIX allows, even in threads that call no instrumented
+ * function. */
 static __thread void *of_thread __attribute__((tls_model("initial-exec")));
 
 __attribute__((noinline)) static struct stack *new_stack(void)
@@ -40,7 +41,7 @@ __attribute__((noinline)) static struct stack *new_stack(void)
     return iolens_called_room ? iolens_called_room(sizeof(struct stack), &of_thread) : NULL;
 }
 
-/* Returns the thread's functions; NULL while nothing is recorded. */
+/* Returns the stack of functions in which the thread is; NULL while nothing is recorded. */
 static struct stack *stack_of_thread(void)
 {
     struct stack *stack = of_thread;
@@ -188,7 +189,8 @@ static uintptr_t stack_pointer(const void *place)
     return kept;
 }
 
-/* Words between a function's stack pointer and the frame of its hook. */
+/* Distance in bytes between a function's stack pointer and the frame of its hook: the return address and the
+ * saved frame pointer. */
 enum { OWN_WORDS = 2 * sizeof(uintptr_t) };
 
 /* Forgets the calls that a longjmp leaves: all functions whose frames lie below the stack to which it

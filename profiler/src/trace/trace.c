@@ -19,7 +19,7 @@
 static __thread bool inside INITIAL_EXEC; /* True while the thread is in a function of this group. */
 /* True while a function is looked up, because the loader may call malloc. */
 static __thread bool resolving INITIAL_EXEC;
-static __thread uintptr_t frame INITIAL_EXEC; /* Stack pointer at the call. */
+static __thread uintptr_t frame INITIAL_EXEC; /* Stack pointer at the traced call in which the thread is. */
 static unsigned forks;
 
 struct search {

@@ -254,7 +254,7 @@ static void step(struct machine *machine, struct cursor *cursor, uint8_t code)
         machine->remembered[machine->depth++] = machine->row;
     else if (code == 0x0b && machine->depth > 0)
         machine->row = machine->remembered[--machine->depth];
-    else if (code == 0x2e) /* This is GNU_args_size, which is not needed here. */
+    else if (code == 0x2e) /* Opcode 0x2e is DW_CFA_GNU_args_size, which is not needed here. */
         cursor_uleb(cursor);
     else if (code != 0 && !set_frame(machine, cursor, code) && !set_register(machine, cursor, code))
         cursor->bad = true;

@@ -37,7 +37,7 @@ static bool constant(struct values *values, struct cursor *cursor, uint8_t code)
     return true;
 }
 
-/* Replaces two values by one. */
+/* Replaces the two topmost values of the stack by the result of an operation on them. */
 static bool combine(struct values *values, uint8_t code)
 {
     if (code < 0x1a || code > 0x2e || code == 0x1f || code == 0x20 || code == 0x23 || code == 0x28)

@@ -11,14 +11,16 @@ enum { STEPS = 256, WORD = sizeof(uintptr_t), KEPT = 6 };
 static const uint8_t kept[KEPT] = {3, REGISTER_FRAME, 12, 13, 14, 15};
 
 struct step {
-    uintptr_t address, object; /* Address of the instruction, and start of its object file. */
-    /* Distance from the frame pointer or stack pointer to the caller's stack pointer. */
+    uintptr_t address,
+        object; /* Address of the instruction to which the entry belongs, and start of its object file. */
+    /* Distance from the frame pointer or the stack pointer to the caller's stack pointer, in bytes. */
     int32_t frame;
     bool by_frame;  /* True if that distance is measured from the frame pointer. */
     bool outermost; /* True if the function has no caller. */
     /* Distance of each saved register from the caller's stack pointer; 0: it was not saved. */
     int16_t saved[KEPT];
-    unsigned gone; /* Value of unwind_objects_gone when the entry was made. */
+    unsigned gone; /* Value of unwind_objects_gone when this entry was made; an entry with an older value may
+                      belong to an unloaded object. */
 };
 
 struct steps {
@@ -39,7 +41,7 @@ void steps_prepare(void)
 
 struct steps *steps_of_handlers(void) { return of_handlers; }
 
-/* Returns false if the rules do not have this form. */
+/* Fills in a step from the rules of a frame; returns false if the rules do not have the usual form. */
 static bool read_rules(const struct cfi_row *row, struct step *step)
 {
     const struct rule *caller = &row->saved[REGISTER_RETURN];

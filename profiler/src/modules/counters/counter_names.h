@@ -13,12 +13,12 @@ enum { COUNTER_NAME_BYTES = 64, COUNTER_PLACES = SOFT_COUNTERS + EVENTS };
 /* Returns the number of counters; 0 if none were read. */
 int counters_number(void);
 
-/* Returns false if the counter exists only for a whole run and not for a part of the run. */
+/* Returns true if the counter has a value for regions too, and false if it has one for a whole run only. */
 bool counter_is_of_parts(int counter);
 
 const char *counter_name(int counter);
 
-/* Returns a number below COUNTER_PLACES for each name that a counter may have. */
+/* Returns a number below COUNTER_PLACES that stands for the counter of this name. */
 size_t counter_place(const char *name);
 
 /* Returns the reason why a counter has no value for the whole run or for part of the run, given how many ns

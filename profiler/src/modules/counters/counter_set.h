@@ -8,14 +8,14 @@
 #include "counts.h"
 #include "perf.h"
 
-/* Places in a set: first the chosen events in their order, then migrations. */
+/* Positions of counters in a set: first the chosen events in their order, then migrations. */
 enum { SET_MIGRATIONS = EVENTS_MOST, SET_PLACES };
 
 struct counter_set {
     struct perf_counter counter[SET_PLACES];
 };
 
-/* For each place, the reason why it has no counter, as a sentence; "" if it has one. */
+/* Reasons why a position has no counter, as sentences; "" if it has one. */
 struct set_reasons {
     char of[SET_PLACES][PERF_REASON_BYTES];
 };

@@ -9,10 +9,11 @@
 #include "counts.h"
 
 struct counters_state {
-    uint64_t events; /* Values of the processor's events, in the order of the rows of `event`. */
+    uint64_t events; /* Number of entries in `event`: the processor's events that are counted. */
     uint32_t event[EVENTS_MOST];
     struct set_reasons reasons;
-    uint64_t counted; /* True if a perf counter counts the migrations. */
+    uint64_t counted; /* True if the user asked for counters of the processor; a perf counter then counts the
+                         migrations, too. */
     /* Why the number of migrations in the run is unknown; used if no perf counter counts them. */
     char moved[PERF_REASON_BYTES];
     struct counts run;

@@ -108,7 +108,8 @@ static int64_t weight(const void *row)
     return counted->region == REGION_RUN ? INT64_MAX : counted->value > 0 ? counted->value : 0;
 }
 
-/* Rows with a counted value and rows without one are merged separately. */
+/* Makes a row stand for all ranks and regions that have no row of their own; returns a number by which such
+ * rows are merged. Rows with a counted value and rows without one get different numbers. */
 static size_t rest(void *row)
 {
     struct row *merged = row;

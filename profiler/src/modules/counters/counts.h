@@ -17,8 +17,9 @@ enum soft_counter {
 /* Counters are numbered: first those of the kernel, then the chosen events of the processor. */
 enum { COUNTERS_MOST = SOFT_COUNTERS + EVENTS_MOST };
 
-/* Values of all counters at one moment, or differences between two moments. `enabled` is how many ns a
- * counter was switched on, `running` how many of those it really counted; 0 if it does not exist. */
+/* Values of all counters at one moment, or differences between two moments. `enabled` is the time in ns for
+ * which a counter was switched on, and `running` the part of it in which it really counted; both are 0 if the
+ * counter does not exist. */
 struct counts {
     int64_t value[COUNTERS_MOST], enabled[COUNTERS_MOST], running[COUNTERS_MOST];
 };

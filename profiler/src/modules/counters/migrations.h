@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 struct migrations {
-    int64_t moves;   /* Moves of all present threads; -1 if the kernel does not tell. */
-    int64_t threads; /* Number of present threads, minus those that were started through the C library. */
+    int64_t moves;   /* Number of moves of all threads that exist now; -1 if the kernel does not tell it. */
+    int64_t threads; /* Number of threads that exist now, minus the number of those that were started through
+                        the C library. */
 };
 
 void migrations_read(struct migrations *now);

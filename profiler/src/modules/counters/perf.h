@@ -17,7 +17,8 @@ struct perf_counter {
     uint64_t id;
 };
 
-/* Value of a counter; and its time switched on and its time really counting, both in ns. */
+/* Value of a counter, with the time for which it was switched on and the time for which it really counted,
+ * both in ns. */
 struct perf_count {
     int64_t value;
     uint64_t enabled, running;

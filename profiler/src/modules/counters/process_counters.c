@@ -13,7 +13,7 @@ static struct {
     bool live;
     pid_t pid;
     atomic_uint epoch;
-    bool chosen, off; /* `off`: counters are not read at regions. */
+    bool chosen, off; /* `chosen`: the events have been chosen. `off`: counters are not read at regions. */
     struct event_choice choice;
     struct counter_set set;
     struct set_reasons reasons;
@@ -26,14 +26,15 @@ static struct {
 
 unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
 
-/* Returns true if an event is counted, or it is known why migrations are not. Must be called after the events
- * are chosen, because migrations get a counter then, or a reason for having none. */
+/* Returns true if the state has already been filled in. Must be called after the events are chosen: from then
+ * on migrations have either a counter or a reason for having none. */
 static bool is_noted(const struct counters_state *state)
 {
     return state->counted || *state->reasons.of[SET_MIGRATIONS];
 }
 
-/* Stores the values in the spool, where `iolens recover` finds them. */
+/* Returns the state of the counters in the spool, where `iolens recover` finds it, and fills in at first use
+ * which events are counted. */
 static struct counters_state *noted_state(void)
 {
     struct counters_state *state = table_state(TABLE_counters);

@@ -8,7 +8,7 @@
 #include "counter_events.h"
 #include "counters_state.h"
 
-/* Starts the counters of this process when recording begins. */
+/* Opens the counters of this process when recording begins. */
 void counters_start(void);
 
 /* Leaves out what is counted while recording is switched off: `on` is true when that begins, and false when

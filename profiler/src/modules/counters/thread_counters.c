@@ -9,9 +9,10 @@
 #include "process_counters.h"
 
 struct thread_counters {
-    /* Next in the list of counters of ended threads, which later threads reuse. */
+    /* The next entry in the list of counters of ended threads, which later threads reuse. */
     struct thread_counters *next;
-    bool ends; /* True after the first call of thread_ends. */
+    bool ends; /* True once thread_ends was called for this thread; at its second call the counters are
+                  closed. */
     struct counter_set set;
 };
 

@@ -18,7 +18,8 @@ enum {
                              third level. */
     VECTOR_BYTES = 112,   /* Bytes of the counts of cuFileReadv and cuFileWritev, which the first level has
                              since cuFile 1.19. */
-    BYTES_BEHIND = 4096,  /* Bytes behind the answer; a library that writes there has another layout. */
+    BYTES_BEHIND =
+        4096, /* Bytes reserved behind the answer; a library that writes to them has another layout. */
     UUID_BYTES = 16,
     UUID_DIGITS = 2 * UUID_BYTES,
     NAME_BYTES = 8
@@ -54,7 +55,8 @@ typedef struct gpu_error stats_function(void *answer);
 
 static const struct {
     const char *name, *file, *function;
-    const char *vectors; /* A function of libraries whose first level counts vectors too. */
+    const char *vectors; /* Name of a function that only those libraries have whose first level of statistics
+                            counts vectors too. */
 } LIBRARY[LIBRARIES] = {
     [CUFILE] = {"cuFile", "libcufile.so", "cuFileGetStatsL3", "cuFileReadv"},
     [HIPFILE] = {"hipFile", "libhipfile.so", "hipFileGetStatsL3", "hipFileReadv"},
@@ -74,11 +76,11 @@ struct gpu_libraries {
 static struct {
     /* True if the program is linked with a library, which is then finalised after this one. */
     bool is_linked;
-    pid_t
-        arranged; /* The process that asks before it ends; a child of fork inherits its parent's handlers. */
+    pid_t arranged; /* Number of the process that registered the exit handler: a child of fork inherits the
+                       handler, but must not run it. */
     pid_t asked;
     unsigned long long changes; /* Number of changes to the list of loaded libraries at the last look. */
-    /* One bit for each library: loaded when last checked, and loaded at any check. */
+    /* Bits, one for each library: those loaded at the last check, and those loaded at any check. */
     unsigned loaded, ever;
 } gpu_storage;
 
@@ -120,7 +122,8 @@ static void ask_in_copy(void *function, void *place)
     reply->error = (*(stats_function **)function)(reply->answer).library;
 }
 
-/* No process comes near this number of bytes, calls or microseconds, and sums over many ranks still fit. */
+/* Largest plausible number of bytes, calls or microseconds of one process; sums over many ranks still fit
+ * into 64 bits. */
 #define LARGEST_COUNT (UINT64_C(1) << 56)
 
 static bool is_sound_direction(const struct direction *moved, uint64_t errors)

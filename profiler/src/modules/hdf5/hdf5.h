@@ -57,7 +57,7 @@ struct h5d_state {
     int64_t ints[H5D_INTS];
     double doubles[H5D_DOUBLES];
     struct dataset dataset;
-    bool nameless;      /* The dataset is not in the registry yet. */
+    bool nameless;      /* True if the dataset is not in the registry yet. */
     struct file *named; /* The dataset's entry in the registry; used by the recording process alone. */
 };
 

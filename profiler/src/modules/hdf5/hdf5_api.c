@@ -13,7 +13,8 @@ enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
 /* The HDF5 libraries of the process in the order of their first use, identified by the address of H5open. */
 static struct library {
     void *place,
-        *handle; /* `handle`: the object of which the library is a dependency; NULL for the first library. */
+        *handle;      /* `place`: address of H5open in the library. `handle`: the object (such as an extension
+                         module) that is linked with this library; NULL for the first library. */
     atomic_int known; /* State of the library: 0 not examined; 1 usable; -1 not usable. */
     struct hdf5_calls calls;
 } libraries[LIBRARIES];
@@ -49,7 +50,8 @@ static int compare(struct dl_phdr_info *info, size_t size, void *context)
     return loaded->several;
 }
 
-/* Searches again only if the process has loaded a library since the last search. */
+/* Returns true if the process has loaded several HDF5 libraries. The search is repeated only if a library was
+ * loaded since the last one. */
 static bool several(void)
 {
     static _Atomic unsigned long long seen;
@@ -64,7 +66,8 @@ static bool several(void)
     return found;
 }
 
-/* The lock must be held. The first library is the one that was in use before a second one appeared. */
+/* Returns the position of a library in the list, and adds it if it is new. The caller must hold the lock. The
+ * first library is the one that was in use before a second one appeared. */
 static int entered(void *place, const char *object)
 {
     if (!libraries[0].place)

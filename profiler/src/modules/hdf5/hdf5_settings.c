@@ -30,16 +30,16 @@ static const char *const NAMES[SETTINGS] = {
     [LIBVER] = "libver",         [LOCKING] = "locking",     [COLL_METADATA] = "coll_metadata",
 };
 
-/* Names of H5F_libver_t in the order of its values. */
+/* Names of the versions of HDF5's file format, in the order of the values of H5F_libver_t. */
 static const char *const VERSIONS[] = {"earliest", "v18", "v110", "v112", "v114", "v200"};
 enum { VERSION_COUNT = sizeof VERSIONS / sizeof *VERSIONS, V110 = 2, V112 = 3, V114 = 4, V200 = 5 };
 
-/* One value for each setting; NOT_KNOWN: the library has none. */
+/* Values of all settings of a file; NOT_KNOWN if the library has no such setting. */
 struct values {
     int64_t of[SETTINGS];
 };
 
-/* The settings of a file. */
+/* The values that the program requested, that the user gives, and that are in effect, for one file. */
 struct file_settings {
     struct values requested, given, effective;
 };
@@ -100,8 +100,8 @@ static void set_cache(const struct hdf5_calls *hdf5, hid_t list, int64_t wanted)
     double preemption;
     if (hdf5->H5Pget_cache(list, &elements, &slots, &bytes, &preemption) < 0)
         return;
-    /* HDF5 places a chunk by its number modulo the number of slots, which grows with the cache and stays
-     * odd. */
+    /* Position of a chunk in the cache is its number modulo the number of slots: that number grows with the
+       cache and stays odd. */
     double scaled = (double)slots * ((double)wanted / (double)(bytes ? bytes : 1));
     if (scaled > (double)slots)
         slots = scaled < MOST_SLOTS ? (size_t)scaled | 1 : slots > MOST_SLOTS ? slots : MOST_SLOTS;

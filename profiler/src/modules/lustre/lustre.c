@@ -16,8 +16,8 @@ enum { USUAL_BYTES = 2048, LARGEST_BYTES = 65536, MOST_IN_VAIN = 16 };
 struct lustre_state {
     struct spin lock;
     bool composite;
-    int in_vain; /* Number of times that the layout was read again without effect, after transfers outside
-                    known components. */
+    int in_vain; /* Number of times that the layout was read again and had not changed, after transfers
+                    outside the known components. */
     struct file *file;
     int64_t components, targets;
     struct lustre_component *component; /* Array of `components` entries in the arena. */
@@ -26,7 +26,8 @@ struct lustre_state {
     struct moved elsewhere;             /* Bytes whose stripe is unknown. */
 };
 
-/* Arrays of the state while a layout is read: a first pass only counts, a second pass fills the arrays. */
+/* Arrays that are filled while a layout is read: a first pass only counts the entries, a second pass fills
+ * the arrays. */
 struct filling {
     int64_t components, targets, first_stripe_size;
     struct lustre_component *component;
@@ -95,8 +96,8 @@ static int64_t note(struct file *file, const unsigned char *bytes, size_t length
     return count.first_stripe_size;
 }
 
-/* Reads a file's layout and notes it; returns the stripe size, or 0 without a layout. A rare large layout is
- * read into separately mapped pages, because the stack of a thread may be small. */
+/* Reads a file's layout into its record; returns the stripe size, or 0 if the file has no layout. The rare
+ * large layout is read into separately mapped pages, because the stack of a thread may be small. */
 static int64_t look(struct file *file, int fd)
 {
     unsigned char usual[USUAL_BYTES];

@@ -15,7 +15,7 @@
 
 static struct lustre_client {
     bool begun;
-    struct buffer before; /* Counters at the start, as struct lustre_counter. */
+    struct buffer before; /* The counters' values at the start of the job, as struct lustre_counter. */
 } iolens_client;
 
 enum { STATS_BYTES = 16384, ENTRIES_BYTES = 4096 };

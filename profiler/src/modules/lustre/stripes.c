@@ -27,8 +27,8 @@ static void add(const struct lustre_component *component, struct moved *moved, b
     }
 }
 
-/* Returns the bytes of [begin, end) in the extent of a component, and their start in `*from`; an extent end
- * of -1 means the end of the file. */
+/* Returns how many bytes of [begin, end) lie in the extent of a component, and sets `*from` to the first of
+ * them; an extent end of -1 means the end of the file. */
 static int64_t overlap(const struct lustre_component *component, int64_t begin, int64_t end, int64_t *from)
 {
     int64_t last = component->extent_end < 0 ? INT64_MAX : component->extent_end;

@@ -12,8 +12,8 @@ enum { NODE_NAME = 128 };
 
 static const int64_t MAGIC = ((int64_t)'A' << 32) + ('P' << 24) + ('M' << 16) + ('P' << 8) + 'I';
 
-/* Indices of an operation's first numbers: calls, bytes, calls by size; total, shortest and longest time;
- * time in barriers. */
+/* Index of an operation's first number in each array of a record: `counters` (calls, bytes, calls by size),
+ * `times` (total, shortest and longest time), `sync` (time in barriers). */
 enum {
 #define APMPI_BYTES(moves, name)  COUNTERS_##name, COUNTERS_END_##name = COUNTERS_##name + 1 + APMPI_SIZES,
 #define APMPI_SYNCED(moves, name) APMPI_BYTES(moves, name)
@@ -53,7 +53,8 @@ enum {
 #undef APMPI_BARRIER
 };
 
-/* Returns the index of the first number of a function. */
+/* Places of the numbers of each MPI function in the arrays of a record; `known` is false for functions that
+ * Darshan's record lacks. */
 static const struct operation {
     bool known, has_bytes, synced;
     int16_t counters, times, sync;
@@ -83,7 +84,7 @@ struct record {
 _Static_assert(sizeof(struct header) == 48, "Darshan's APMPI header has 48 bytes");
 _Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16, "Darshan's APMPI record has these counters");
 
-/* True if this rank called functions that the record has. */
+/* The state of the module APMPI on this rank. */
 struct apmpi_state {
     bool calls;  /* This rank called functions that the record has. */
     bool synced; /* True if a rank waited in timed barriers. */
@@ -138,8 +139,8 @@ static double variance(double ranks, double sum, double squares)
 
 static bool apmpi_speaks(void) { return table_state_known(TABLE_mpi_sites) != NULL; }
 
-/* Returns true if there is room for the records of all ranks; each counts as many rows as it has operations.
- * Otherwise no rank writes one. */
+/* Returns true if the log has room for the records of all ranks; each record counts as many rows as it has
+ * operations. Otherwise no rank writes a record. */
 static bool fits(int ranks) { return (int64_t)ranks * (TIMES / 3) <= tables_most_rows(false); }
 
 /* Lets all ranks agree on whether they write records, and gives the record the variances over the ranks. Rank

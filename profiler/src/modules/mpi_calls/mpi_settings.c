@@ -45,9 +45,9 @@ static const struct column COLUMNS[] = {
          TEXT_WORD),
 };
 
-/* Returns the place in the list for a setting of this name; NULL if the setting is in the list already, or
- * the list is full. A component of this name does not count as the setting, because its framework has a
- * parameter of that name. */
+/* Returns the place in the list at which a setting of this name is to be added; NULL if it is in the list
+ * already, or the list is full. A component of the same name does not count as the setting, because its
+ * framework has a parameter of that name. */
 static struct setting **place_for(struct known_settings *settings, const char *name)
 {
     struct setting **place = &settings->first;
@@ -99,7 +99,7 @@ static void put_all(const struct known_settings *settings, struct buffer *rows)
     }
 }
 
-/* Values by which ranks find out whether all have the same settings; they are added up over all ranks. */
+/* Numbers by which ranks find out whether all have the same settings; each is added up over all ranks. */
 static struct {
     /* Hash of this rank's settings, hash of rank 0's settings, and number of ranks that have settings. */
     int64_t all, first, ranks;
@@ -115,7 +115,8 @@ static void count(int rank)
     buffer_free(&own);
 }
 
-/* Compares whole rows; their rank numbers are entered later. */
+/* Returns true if `rows` has a row equal to this one. Whole rows can be compared, because their rank numbers
+ * are entered later. */
 static bool has(const struct buffer *rows, const struct row *row)
 {
     const struct row *all = (const struct row *)rows->data;

@@ -49,7 +49,7 @@ struct row {
         MPI_SIZE(4, "messages from 64 KiB and below 1 MiB"),                                                 \
         MPI_SIZE(5, "messages from 1 MiB and below 16 MiB"), MPI_SIZE(6, "messages from 16 MiB on")
 
-/* Appends the rows of all calls; rows that agree in all key columns are merged. */
+/* Appends a row for each MPI call site of a rank; rows that agree in all key columns are merged. */
 void mpi_site_rows(enum process_table_index table, int rank, struct buffer *rows);
 
 /* Makes a row stand for any rank, region and place of its function; the `rest` hook of both tables. */

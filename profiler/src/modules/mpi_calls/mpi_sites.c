@@ -19,7 +19,7 @@
 
 enum { MOST_SITES = 65536, SEEN = 256, TRIALS = 5, TRIAL_CALLS = 200 };
 
-/* A thread's cache of the rows of its latest calls. */
+/* One entry of a thread's cache: the row of a recent call. */
 struct seen {
     uintptr_t caller;
     uint32_t function, region;
@@ -29,7 +29,7 @@ struct seen {
 /* The private memory of a thread. */
 struct own {
     const void *store; /* The table to which `seen` points; a child of fork has another table. */
-    double beat;       /* Time at which the record's end is next updated. */
+    double beat;       /* Time of the next update of the spool's end of recording. */
     double rare;       /* Time from which on a call has to do more than count; 0: every call does. */
     struct mpi_pending pending;
     void *seen; /* Array of SEEN entries; NULL until it is allocated. */
@@ -37,8 +37,8 @@ struct own {
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 static struct thread_rooms iolens_sites_seen = {.bytes = SEEN * sizeof(struct seen)};
 
-/* The limit of rows is for call sites. The rows of whole functions have no limit, because there are few of
- * them. */
+/* mpi_sites_shape limits the number of rows for call sites. The rows of whole functions have no limit,
+ * because there are few of them. */
 const struct keyed_shape mpi_sites_shape = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), MOST_SITES,
                                             false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct mpi_site_key), sizeof(struct mpi_site), UINT64_MAX,

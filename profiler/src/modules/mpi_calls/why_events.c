@@ -17,16 +17,18 @@ enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, LINK_CORE, LINK_FAULT, L
 
 #define MIB (1024 * 1024)
 
-/* Shorter calls of the file system are added up until the next event. */
+/* Calls of the file system that take less than this, in seconds, are added up until the next event. */
 #define SHORTEST_FILE_CALL 20e-6
 
-/* Shorter visits of regions are not kept. */
+/* Visits of regions that take less than this, in seconds, are not kept. */
 #define SHORTEST_REGION 20e-6
 
-/* The callers of shorter calls of the file system are not searched, which takes some microseconds. */
+/* For calls of the file system that take less than this, in seconds, the callers are not searched: the search
+ * takes some microseconds. */
 #define SHORTEST_WITH_CALLERS 1e-3
 
-/* Polls of one function that follow one another after shorter pauses are kept as one event. */
+/* Polls of one function that follow one another after pauses shorter than this, in seconds, are kept as one
+ * event. */
 #define LONGEST_POLL_PAUSE 50e-6
 
 static const char words[KINDS][12] = {
@@ -49,7 +51,7 @@ static const char words[KINDS][12] = {
 
 /* One event takes 32 bytes, so that a record of a long run fits into memory. */
 struct event {
-    double begin;  /* Seconds since this process started recording. */
+    double begin;  /* Begin of the call, in seconds since this process started recording. */
     float seconds; /* Seconds until the call returned; in `files` the sum over several calls. */
     uint16_t function;
     uint8_t kind, thread;
@@ -136,7 +138,7 @@ static const struct column COLUMNS[] = {
 };
 
 static int64_t most;                             /* Largest number of events that are kept. */
-static const char *iolens_why_names[MOST_NAMES]; /* The addresses of the names, by number. */
+static const char *iolens_why_names[MOST_NAMES]; /* Addresses of the names of functions, by number. */
 
 bool why_wanted(void) { return most > 0; }
 
@@ -421,7 +423,7 @@ static bool is_post(unsigned kind)
            kind == IOLENS_LINK_POST_COLLECTIVE;
 }
 
-/* Fills the columns whose meaning in memory depends on the kind of the event. */
+/* Fills the columns whose value in memory means something else for each kind of event. */
 static void spread(struct row *row, const struct event *event, int64_t number)
 {
     bool collective = event->kind == IOLENS_LINK_COLLECTIVE || event->kind == IOLENS_LINK_POST_COLLECTIVE;

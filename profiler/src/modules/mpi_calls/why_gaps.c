@@ -9,7 +9,7 @@
  * this are not examined, and the reading before a gap is at most this much older than the gap. */
 #define BETWEEN_READINGS 1e-3
 
-/* Shorter times without a core or with faults are not kept. */
+/* Times without a core, or with faults, that are shorter than this, in seconds, are not kept. */
 #define SHORTEST_HELD 100e-6
 
 bool gaps_due(const struct gaps *gaps, double now) { return now - gaps->read >= BETWEEN_READINGS; }
@@ -23,7 +23,7 @@ static void read_now(struct gaps *gaps, double now)
     gaps->read = now;
 }
 
-/* Returns the part of the seconds that fits into the gap; 0 if it is too short, or NaN. */
+/* Returns how many of the seconds fit into the gap; 0 if they are too few or NaN. */
 static double part_of(double gap, double seconds)
 {
     return !(seconds >= SHORTEST_HELD) ? 0 : seconds < gap ? seconds : gap;

@@ -10,7 +10,7 @@
 /* State of the search for time between two calls in which the thread could not compute. Times are seconds
  * since this process started recording; 0: never. */
 struct gaps {
-    double read; /* Time of the latest reading of the two values below. */
+    double read; /* Time of the latest reading of the thread's state. */
     struct usage usage;
     int64_t major_faults;
     double ended;         /* End of the latest call. */

@@ -24,7 +24,7 @@ struct collective_chunk {
     struct collective_call call[COLLECTIVE_CHUNK];
 };
 
-/* The collective calls of one file; the later ones are left out if they do not fit. */
+/* The collective calls of one file; the latest ones are left out if there is no room for them. */
 struct collective_calls {
     struct collective_chunk *first, *last;
     int64_t count, chunks, missed;
@@ -36,7 +36,7 @@ void collective_add(struct collective_calls *calls, double t0, double t1, double
 /* Returns true if the calls in a spool are valid. */
 bool collective_validate(const struct collective_calls *calls, const struct area *area);
 
-/* Converts the begins to the job's clock; called once. */
+/* Converts the begins of the calls to the job's clock; must be called only once. */
 void collective_correct(struct collective_calls *calls, const struct timeline *line);
 
 #endif

@@ -219,7 +219,7 @@ IOLENS_EXPORT void iolens_mpiio_close(struct iolens_mpiio_file *file, double t0,
     double *doubles = file->record.doubles;
     timer_stamp(&doubles[MPIIO_F_CLOSE_START], &doubles[MPIIO_F_CLOSE_END], t0, t1);
     add_meta(file, t0, t1);
-    /* The close deletes the file (MPI_MODE_DELETE_ON_CLOSE). */
+    /* This close deletes the file (MPI_MODE_DELETE_ON_CLOSE). */
     extra_leave_out(registry_find(file->record.base.id), t0, t1);
     add_event(file, TRACED_MPI_CLOSE, t0, t1);
     leave(file);

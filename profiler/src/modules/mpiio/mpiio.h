@@ -37,7 +37,7 @@ struct mpiio_record {
 
 _Static_assert(sizeof(struct mpiio_record) == 560, "Darshan's MPI-IO record of version 3 has 560 bytes");
 
-/* One MPI-IO hint; NULL if it was not given. */
+/* One MPI-IO hint; a value is NULL if the hint was not given. */
 struct mpiio_hint {
     const char *key, *requested, *given, *effective;
     struct mpiio_hint *next;

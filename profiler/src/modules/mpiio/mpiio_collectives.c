@@ -35,14 +35,16 @@ static void put_begins(const struct collective_calls *calls, struct buffer *begi
             buffer_put(begins, &chunk->call[i].begin, sizeof(double));
 }
 
-/* Largest number of calls of a rank and, negated, the smallest. */
+/* `most`: the largest number of calls that a rank made. `least`: the smallest number, negated, so that one
+ * maximum over the ranks finds both. */
 struct counts {
     int64_t most, least;
 };
 
 static bool is_same(const struct counts *counts) { return counts->most == -counts->least; }
 
-/* Allocates room for the begins of all calls before any rank relies on it. */
+/* Allocates room for the begins of all calls. Without it a rank could fail after the other ranks rely on it.
+ */
 static bool reserve(struct buffer *begins)
 {
     size_t calls = 0;
@@ -121,8 +123,8 @@ static void put_shared_rows(const struct iolens_transport *transport, struct buf
     buffer_free(&begins);
 }
 
-/* Adds the shared files, and then the files that only some ranks opened or used. Those have no call that is
- * common to all ranks, so their waiting time is unknown. */
+/* Collects the rows of the files that all ranks share, and then those of files that only some ranks opened or
+ * used. The latter have no call that is common to all ranks, so their waiting time is unknown. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     put_shared_rows(transport, rows);

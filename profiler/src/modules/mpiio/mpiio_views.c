@@ -9,7 +9,7 @@
 
 enum { RUNS_MAX = 65536 }; /* Largest number of rows of one view that a spool may hold. */
 
-/* A stored view; the list begins with the newest one. */
+/* A view that was stored; the list begins with the newest view. */
 struct kept_view {
     struct kept_view *older;
     int64_t number, displacement, extent, bytes, runs; /* `runs` is -1 if the view is not described. */

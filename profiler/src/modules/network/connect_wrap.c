@@ -1,4 +1,4 @@
-/* The wrapper of connect, which a signal may end early. */
+/* Wraps connect, which a signal may end early. */
 #include "../../sampling/held.h"
 #include "connections.h"
 

@@ -37,15 +37,16 @@ struct traffic {
 /* An open connection, found by its descriptor. The kernel's cookie distinguishes it from a later socket
  * with the same descriptor. */
 struct connection {
-    _Atomic(struct keyed_row *) row; /* NULL: the descriptor is not a followed connection. */
+    _Atomic(struct keyed_row *)
+        row; /* Row of the connection's end point; NULL if the descriptor is not a followed connection. */
     _Atomic uint64_t cookie;
 };
 
 struct connections {
     struct keyed rows;
     struct spin ending;
-    _Atomic int64_t
-        copies; /* Number of copies made of the descriptors of connections, including closed ones. */
+    _Atomic int64_t copies; /* Number of copies that were made of connections' descriptors, including copies
+                               that are closed. */
     struct connection of[DESCRIPTORS];
 };
 
@@ -99,7 +100,8 @@ static void keep_smallest(_Atomic int64_t *smallest, int64_t value)
         ;
 }
 
-/* Returns the bytes that arrived. The kernel counts the FIN of the other end as a byte. */
+/* Returns the bytes that arrived on a connection. The kernel counts the FIN of the other end as a byte, which
+ * is left out. */
 static int64_t bytes_received(const struct tcp_info *info)
 {
     bool ended = info->tcpi_state == TCP_CLOSE_WAIT || info->tcpi_state == TCP_LAST_ACK ||
@@ -156,8 +158,8 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
 {
     int error = result == 0 ? 0 : *errno_place();
     struct end_point point;
-    /* After EFAULT and EINVAL the address may be invalid and may not have been read; EALREADY and EISCONN
-     * concern a connection that is already known. */
+    /* After EFAULT and EINVAL the address may be invalid and must not be read; EALREADY and EISCONN concern a
+       connection that is already known. */
     if (error == EFAULT || error == EINVAL || error == EALREADY || error == EISCONN || iolens_paused() ||
         !is_tcp(fd) || !name_end_point(&point, address, length))
         return;

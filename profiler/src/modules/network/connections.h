@@ -19,8 +19,8 @@ static inline bool connections_used(void)
 /* Returns the kernel's number of a socket, which no other socket has; 0 for other descriptors. */
 uint64_t connections_cookie(int fd);
 
-/* Follows a connection after connect returned `result` for `fd`, whose cookie was `c->mark` before. Only
- * stream sockets of TCP are followed. */
+/* Follows a connection after connect returned `result` for `fd`, whose cookie was `c->mark` before the call.
+ * Only stream sockets of TCP are followed. */
 void connections_on_connect(const struct call *c, int result, int fd, const struct sockaddr *address,
                             socklen_t length);
 

@@ -9,7 +9,7 @@ typedef int perform_function(void *easy);
 
 /* CURLMsg of curl.h. */
 struct message {
-    int kind; /* The value is always DONE, the only kind of message that exists. */
+    int kind; /* Kind of the message: always DONE, the only one that exists. */
     void *easy;
     union {
         void *whatever;
@@ -65,8 +65,8 @@ struct message *curl_multi_info_read(void *multi, int *left)
     const void *caller = __builtin_return_address(0);
     info_read_function *real = of_caller("curl_multi_info_read", caller);
     struct message *message = real ? real(multi, left) : NULL;
-    /* curl_easy_perform also calls this function to end its transfer, but its own wrapper counts the
-     * transfer. */
+    /* curl_easy_perform calls this function as well to end its transfer; the wrapper of curl_easy_perform
+       counts that transfer. */
     if (message && message->kind == DONE && iolens_active() && !are_of_same_library(caller, (void *)real))
         RECORDER(record(message->easy, message->data.result, caller));
     return message;

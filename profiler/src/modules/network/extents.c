@@ -17,7 +17,7 @@ int64_t extents_add(struct extents *extents, int64_t begin, int64_t end)
     int64_t merged = behind - first;
     if (merged == 0 && count == MOST_EXTENTS)
         return fresh;
-    /* The new bytes are counted before the new part is enlarged by the parts that it joins. */
+    /* The new bytes are counted now, before the part is enlarged by older parts that it touches. */
     if (merged > 0) {
         int64_t last = extents->of[behind - 1].end;
         begin = extents->of[first].begin < begin ? extents->of[first].begin : begin;

@@ -42,7 +42,7 @@ struct url {
 struct requests {
     _Atomic int64_t requests, partial, failed, received, sent, microseconds, first_byte_microseconds;
     _Atomic int64_t object, distinct, unplaced;
-    uint64_t version; /* Hash of what tells one object at this address from another one. */
+    uint64_t version; /* Hash that distinguishes the present object at this address from earlier ones. */
     struct spin lock;
     struct extents fetched;
 };
@@ -66,7 +66,8 @@ static const char *single_header(const struct http_transfer *transfer, const cha
     return known && found && found->amount == 1 ? found->value : NULL;
 }
 
-/* Takes a number that fits, without a sign, and the character behind it. Returns false for other texts. */
+/* Reads a number without a sign, which must fit into `number` and be followed by the character `behind`.
+ * Returns false for any other text. */
 static bool take_number(const char **at, char behind, int64_t *number)
 {
     enum { MOST_DIGITS = 18 };
@@ -78,8 +79,9 @@ static bool take_number(const char **at, char behind, int64_t *number)
     return true;
 }
 
-/* Returns where the bytes of an answer begin in the object, and sets its size if the server tells it. Returns
- * -1 if the place is not known, as for a header that contradicts itself or the bytes that came. */
+/* Returns the offset in the object at which the bytes of an answer begin, and sets the object's size if the
+ * server tells it. Returns -1 if the offset is unknown, as for a header that contradicts itself or the number
+ * of bytes that came. */
 static int64_t place_in_object(const struct http_transfer *transfer, int64_t code, int64_t received,
                                int64_t *object)
 {
@@ -102,8 +104,8 @@ static int64_t place_in_object(const struct http_transfer *transfer, int64_t cod
     return first;
 }
 
-/* Returns a number for the object of an answer. Without a tag from the server, addresses that differ in what
- * is not recorded of them count as different objects. */
+/* Returns a number for the object that an answer is about: the hash of the server's ETag or, without one, of
+ * the whole address, including the parts that are not recorded. */
 static uint64_t version_of(const struct http_transfer *transfer, const char *address)
 {
     const char *tag = single_header(transfer, "ETag");
@@ -111,8 +113,8 @@ static uint64_t version_of(const struct http_transfer *transfer, const char *add
     return record_id(text, strlen(text));
 }
 
-/* Counts the bytes of an answer as new, as fetched again, or as bytes whose place is unknown. Those of
- * another object than the last one at this address are new. */
+/* Counts the bytes of an answer as new, as fetched again, or as bytes whose place is unknown. If the object
+ * at this address is another one than at the last answer, its bytes are new. */
 static void place(struct keyed_row *row, const struct http_transfer *transfer, const char *address,
                   int64_t code, int64_t received)
 {

@@ -69,7 +69,7 @@ struct extent {
     const mpi_offset *count, *stride; /* Counts and strides by dimension; `stride` NULL means stride 1. */
     int pieces;
     mpi_offset *const *counts; /* Counts of each part; NULL: each part is one element. */
-    mpi_type type;             /* Type of the data in the file. */
+    mpi_type type;             /* Type that the data has in the file. */
 };
 
 struct extent extent_all(void);

@@ -8,7 +8,8 @@
 #include "../../files/registry.h"
 #include "../../records/module.h"
 
-static struct ids iolens_variables; /* Variables of open files by key_of(). */
+static struct ids iolens_variables; /* Handles of variables of open files: the state of each, by the key that
+                                       key_of() gives. */
 
 static const struct dataset_layout AT = {
     .bytes = PNETCDF_VAR_BYTES_READ,
@@ -27,7 +28,7 @@ static const struct dataset_layout AT = {
     .meta = PNETCDF_VAR_F_META_TIME,
 };
 
-/* Sizes of the external types NC_BYTE (1) to NC_UINT64 (11). */
+/* Bytes of each external type of netCDF, by its number from NC_BYTE (1) to NC_UINT64 (11). */
 static const unsigned char TYPE_BYTES[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
 
 /* Description of a variable, read from PnetCDF. */
@@ -102,7 +103,7 @@ static int64_t product(const mpi_offset *count, int64_t rank)
     return elements;
 }
 
-/* Returns the number of elements in all pieces together. */
+/* Returns the number of elements in all parts of an access together. */
 static int64_t in_pieces(const struct extent *extent, int64_t rank)
 {
     int64_t elements = 0;
@@ -128,7 +129,8 @@ static int64_t type_bytes(mpi_type type)
     return bytes;
 }
 
-/* Fills in lengths, and strides if the call has any; the fastest dimension comes first. */
+/* Fills in the lengths of an access in each dimension, and its strides if the call has any; the fastest
+ * dimension comes first. */
 static void shape(struct pattern *pattern, const struct extent *extent, int64_t rank)
 {
     for (int64_t d = 0; d < rank && d < PATTERN_DIMENSIONS; d++) {
@@ -184,7 +186,7 @@ void pnetcdf_on_access(const struct call *c, int nc, int var, enum pnetcdf_var_i
     moved(state, form, mode, &pattern, (struct span){c->t0, c->t1});
 }
 
-/* Returns the variable at this place; NULL if unknown. */
+/* Returns the state of the variable at place `at` of a call on several variables; NULL if unknown. */
 static struct pnetcdf_var *one_of(int nc, const struct several *several, int at, struct pattern *pattern)
 {
     struct pnetcdf_var *state = ids_find(&iolens_variables, key_of(nc, several->var[at]));
@@ -213,7 +215,8 @@ void pnetcdf_on_accesses(const struct call *c, int nc, struct several several, e
     }
 }
 
-/* Variables have no close of their own; the time is the file's. */
+/* Ends the use of variables when their file is closed, because PnetCDF has no call that closes a variable;
+ * its closing time is the file's. */
 void pnetcdf_close_variables(const struct call *c, int nc)
 {
     struct pnetcdf_var *var;

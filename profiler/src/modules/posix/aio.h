@@ -10,8 +10,8 @@
 
 struct aio_request {
     const void *control;
-    void *state;   /* A struct posix_state. */
-    int direction; /* An enum posix_direction. */
+    void *state;   /* State of the file: a struct posix_state. */
+    int direction; /* Direction of the transfer: an enum posix_direction. */
     int fd;
     int64_t offset;
     bool aligned;
@@ -30,7 +30,7 @@ struct aio {
 /* Forgets all requests. */
 void aio_reset(void);
 
-/* Stores a copy of `request`, except `next`. */
+/* Stores a copy of `request`, all members but `next`. */
 void aio_add(struct aio_request request);
 
 /* Moves the request with this control block to `request`; returns false if it was not recorded. */

@@ -109,8 +109,8 @@ struct __kernel_timespec;
 
 #if defined(__x86_64__)
 
-/* Jumps to the real function for all system calls except these eight. A wrapper in C would have a frame, to
- * which a call that makes a thread or a process may not return. */
+/* Passes all system calls but the eight below on to the real function by a jump. A wrapper in C would have a
+ * stack frame, to which a call that makes a thread or a process may not return. */
 enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, IO_URING_REGISTER = 427, OPENAT2 = 437 };
 
 _Static_assert(SYS_close == 3 && SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317,
@@ -150,14 +150,15 @@ static long enter_ring(long ring, long submitted, long wanted, long flags, long 
     return ret;
 }
 
-/* struct open_how, which older headers lack. */
+/* The kernel's struct open_how, which older headers lack. */
 struct opening {
     uint64_t flags, mode, resolve;
 };
 
 enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT: the folder acts as the root as well. */
 
-/* The kernel knows the name of a file that was found below a folder which acted as the root. */
+/* Records an openat2. For a file that was opened below a folder which acts as the root (RESOLVE_IN_ROOT),
+ * only the kernel knows the name. */
 static void note_opening(const struct call *c, int fd, int dirfd, const char *path, const struct opening *how)
 {
     char *name = how->resolve & IN_ROOT && iolens_owns_memory() ? path_room_take() : NULL;

@@ -27,8 +27,8 @@ void extra_on_file(const struct call *c, struct file *file, enum extra which);
 /* Adds the time of an fsync or fdatasync, which the POSIX record counts as time of writing. */
 void extra_on_sync(const struct call *c, struct file *file);
 
-/* Records a call that moved `bytes` between two descriptors inside the kernel, as a read of one and a write
- * of the other. An offset of POSIX_AT_POSITION means the file position. */
+/* Records a call that moved `bytes` between two descriptors inside the kernel, as a read of the first and a
+ * write of the second. An offset of POSIX_AT_POSITION means the file position. */
 void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, int64_t to_offset,
                    int64_t bytes, enum extra which);
 

@@ -10,13 +10,14 @@
 #include "../io_watch.h"
 #include "../timer.h"
 
-/* A lock that is free is granted within microseconds on a local disk and within a millisecond by a server. */
+/* Shortest time in seconds that counts as waiting: a free lock is granted within microseconds on a local disk
+ * and within a millisecond by a server. */
 static const double SHORTEST_WAIT = 0.001;
 
 struct lock_counts {
     struct spin lock;
     int64_t locks, exclusive, refused, waits, unended;
-    double seconds, last_end; /* Waiting time; overlapping time counts once. */
+    double seconds, last_end; /* Time spent waiting for locks; times that overlap count once. */
     double longest;
 };
 
@@ -82,8 +83,8 @@ void locks_on_fcntl(const struct call *c, int result, int fd, int command, intpt
     add_unended(c->taken, -1);
     if (!is_lock_command(command) || (result != 0 && *errno_place() == EFAULT))
         return;
-    /* The kernel has read the description if it took or released a lock. After a failure the address may
-     * be invalid. */
+    /* The kernel has read the description if it took or released a lock; after a failure the address may be
+       invalid. */
     short type = result == 0 ? ((const struct flock *)value)->l_type : F_UNLCK;
     count(c, result, fd,
           type == F_UNLCK   ? LOCK_RELEASE_KIND
@@ -148,8 +149,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     }
 }
 
-/* Returns true if this process waited for a lock: a program such as flock(1) does nothing else, on a
- * descriptor that it inherited. */
+/* Returns true if this process waited for a lock, which makes its log worth keeping: a program such as
+ * flock(1) does nothing else, on a descriptor that it inherited. */
 static bool matters(void)
 {
     for (struct file *file = iolens_registry.first; file; file = file->next)

@@ -8,8 +8,8 @@
 
 #include "../../runtime/wrap.h"
 
-/* Notes that a call is about to wait for a lock if `waits`; the log of a program that is killed meanwhile has
- * this call. */
+/* Notes, if `waits`, that a call is about to wait for a lock, so that the log of a program that is killed
+ * meanwhile shows the call. */
 void locks_before(struct call *c, int fd, bool waits);
 
 /* Returns true if the command, or the operation, waits for a lock that another process holds. */

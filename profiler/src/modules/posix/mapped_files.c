@@ -19,11 +19,11 @@
 
 enum { LIVE_MAPPINGS = 256, BLOCK = 512 };
 
-/* Values in place of the number of pages of a mapping that the page cache held before: not asked, the file
- * lies in memory, the kernel does not tell. */
+/* Special values of `cached`: the page cache was not asked about, the file lies in memory, the kernel does
+ * not tell. */
 enum { NOT_ASKED = -1, IN_MEMORY = -2, FORBIDDEN = -3 };
 
-/* Counters of the process, for the time in which a file is mapped. */
+/* Counters of the process; their differences say what happened while a file was mapped. */
 struct process_counts {
     int64_t major_faults, storage_read, storage_written;
 };
@@ -34,14 +34,16 @@ struct mapped_counts {
     int64_t random_advice, ahead_advice, syncs,
         live; /* `live` is the number of mappings that are followed now. */
     struct process_counts first, sum;
-    double call_seconds, last_call, sync_seconds, last_sync; /* Overlapping time counts once. */
+    double call_seconds, last_call, sync_seconds, last_sync; /* Times that overlap count once. */
 };
 
 struct mapping {
     uintptr_t address;
     size_t bytes; /* Length of the part of the mapping that lay in the file when it was mapped. */
-    int64_t offset, cached, stored; /* Pages cached before the mapping, and pages with data. */
-    struct file *file;              /* NULL: this entry is free. */
+    int64_t offset, cached,
+        stored;        /* Pages of this part that were in the page cache before it was mapped (or NOT_ASKED,
+                          IN_MEMORY, FORBIDDEN), and pages for which the file has data (no holes). */
+    struct file *file; /* The mapped file; NULL if this entry is free. */
 };
 
 /* The mappings of the process that are followed. */
@@ -87,7 +89,7 @@ static bool keeps_in_memory(uint64_t kind)
     return kind == TMPFS_MAGIC || kind == RAMFS_MAGIC || kind == HUGETLBFS_MAGIC;
 }
 
-/* Returns the bytes of the file's range that the page cache holds, or why that is not known. A file of
+/* Returns how many pages of the file's range the page cache holds, or why that is unknown. A file of
  * overlayfs has a page cache of its own that stays empty, because its mappings use that of the file below. */
 static int64_t ask_descriptor(const struct map_call *map)
 {
@@ -138,7 +140,7 @@ static bool is_followed(const struct mapping *fresh)
     return false;
 }
 
-/* Begins to follow a mapping; returns false if that is impossible. */
+/* Begins to follow a mapping; returns false if there is no room for it. */
 static bool follow(const struct mapping *fresh)
 {
     bool followed = false;
@@ -188,7 +190,7 @@ void mapped_on_mmap(const struct call *c, const struct map_call *map)
     spin_unlock(&counts->lock);
 }
 
-/* Counts the activity of a mapping that is no longer followed. */
+/* Adds the counts of a mapping, which is followed no longer, to those of its file. */
 static void finish(const struct mapping *m)
 {
     struct mapped_counts *counts = counts_of(m->file);
@@ -247,7 +249,7 @@ void mapped_before_mremap(const void *old, size_t old_bytes, const void *target,
         mapped_before_munmap((const char *)old + bytes, old_bytes - bytes);
 }
 
-/* Pages of the new part are counted as fetched only if they were not in the page cache before. */
+/* Pages that mremap added to the mapping count as fetched only if they were not in the page cache before. */
 void mapped_on_mremap(const void *old, size_t old_bytes, const void *address, size_t bytes)
 {
     struct mapping m;

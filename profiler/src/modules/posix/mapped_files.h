@@ -16,8 +16,8 @@ struct map_call {
     int64_t offset;
 };
 
-/* Asks how much of the file the page cache holds before mmap may read it in (MAP_POPULATE). Keeps the answer
- * in `c`. */
+/* Asks the kernel how much of the file is in the page cache, before mmap may read the file in (MAP_POPULATE).
+ * Keeps the answer in `c`. */
 void mapped_before_mmap(struct call *c, const struct map_call *map);
 
 /* Begins to follow the mapping that mmap put at map->address. */

@@ -14,7 +14,8 @@
  * request; for each, 8 bytes of page table and one of page cache fit into the memory for a path. */
 enum { CACHESTAT = 451, PAGES = 448, LINK_BYTES = 32 };
 
-/* Pieces of a file per request, which fit into the memory for a path, and the largest number of requests. */
+/* PIECES: pieces of a file per request, which fit into the memory for a path. MOST_REQUESTS: the largest
+ * number of requests. */
 enum { PIECES = 64, MOST_REQUESTS = 4 };
 
 static const uint64_t PRESENT = UINT64_C(1) << 63;
@@ -89,8 +90,8 @@ static int64_t pages_with_data(int fd, struct pieces *pieces, int64_t at, int64_
     return -1;
 }
 
-/* SEEK_HOLE would move the program's descriptor, and closing another one would release the program's locks on
- * the file; asking for the pieces of the file does neither. */
+/* Counts the pages with data from the list of the file's pieces (FIEMAP): SEEK_HOLE would move the program's
+ * descriptor, and closing another descriptor would release the program's locks on the file. */
 int64_t page_cache_stored(int fd, int64_t offset, size_t bytes)
 {
     struct pieces *pieces = bytes > 0 ? (struct pieces *)path_room_take() : NULL;

@@ -18,9 +18,9 @@ int64_t page_cache_of_file(int fd, int64_t offset, size_t bytes);
  * process has run. */
 int64_t page_cache_of_mapping(const void *address, size_t bytes, int64_t *reached);
 
-/* Returns the number of pages of this range of the file that have data in storage, which lie in no hole and
- * in no room that is only reserved. It is the whole range if the file system does not tell, and for a file in
- * very many pieces. */
+/* Returns the number of pages of this range of the file that have data in storage, so neither holes nor room
+ * that is only reserved. Returns the whole range if the file system does not tell, and for a file in very
+ * many pieces. */
 int64_t page_cache_stored(int fd, int64_t offset, size_t bytes);
 
 /* Returns the bytes of a page. */

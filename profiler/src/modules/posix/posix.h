@@ -24,7 +24,8 @@ struct map_call;
 
 enum posix_direction { POSIX_NOTHING, POSIX_READING, POSIX_WRITING };
 
-/* The kind of operation that ended last; the timers use it for operations that overlap. */
+/* Indices of the times at which the latest read, write and metadata operation ended; with them, operations
+ * that overlap are counted once. */
 enum { POSIX_READ_END, POSIX_WRITE_END, POSIX_META_END };
 
 enum { POSIX_AT_POSITION = -1 }; /* An offset that means the file position. */
@@ -55,7 +56,7 @@ static inline struct posix_state *posix_state_of(struct open_file *open, int fd)
 }
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
-/* Records an open that left no descriptor, but a file in a table of the kernel. */
+/* Records an open by which a file got no descriptor, but a slot in the kernel's table of a ring. */
 void posix_on_file_open(const struct call *c, struct file *file, mode_t mode);
 void posix_on_dup(const struct call *c, int copy, int fd);
 void posix_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value);

@@ -103,7 +103,8 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
     if (!iolens_owns_memory())
         return;
     if (flags & O_DIRECT)
-        gpu_storage_look(); /* The program opened a file with O_DIRECT, as transfers to a GPU require. */
+        gpu_storage_look(); /* A program that opens a file with O_DIRECT may be about to transfer it to a GPU,
+                               which requires O_DIRECT. */
     if (fd < 0) {
         failed_calls_add(c, FAILED_open, *errno_place());
         return;

@@ -10,7 +10,7 @@
 
 enum { MEMORY_ALIGNMENT = 8, LUSTRE_MAGIC = 0x0BD00BD0, LUSTRE_BLOCK = 1024 * 1024 };
 
-/* Asks about the folder, because another process has just removed the file. */
+/* Asks about the file system of the file's folder, if another process has just removed the file itself. */
 static int ask_folder(const struct file *file, struct statfs *info)
 {
     const char *slash = strrchr(file->path, '/');

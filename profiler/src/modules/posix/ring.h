@@ -1,5 +1,5 @@
-/* A ring of io_uring that is followed: its mappings, its requests between submission and completion, and the
- * files behind the slots of its table. */
+/* The state of a ring of io_uring that is followed: its mappings, its requests between submission and
+ * completion, and the files in its table of files. */
 #ifndef IOLENS_RING_H
 #define IOLENS_RING_H
 
@@ -15,12 +15,12 @@ struct file;
 struct ring_request {
     struct ring_submission asked;
     struct file *file; /* The file that the request is about; NULL if unknown. */
-    void *taken;       /* The open file that a close has removed from the table of descriptors. */
-    char *paths[2];    /* Absolute paths; NULL: none. */
-    int64_t bytes;     /* Bytes that a read or write asks for. */
-    double submitted;  /* Seconds by iolens.clock. */
-    int flags, mode;   /* Arguments of an open. */
-    int32_t result;    /* Set at completion. */
+    void *taken;       /* The open file that a close request has removed from the table of descriptors. */
+    char *paths[2];    /* Absolute paths that the request names; NULL if there is none. */
+    int64_t bytes;     /* Number of bytes that a read or write asks for. */
+    double submitted;  /* Time of submission, in seconds by iolens.clock. */
+    int flags, mode;   /* Arguments of an open request. */
+    int32_t result;    /* Result of the request; set at completion. */
     bool aligned, appends;
     /* True if the kernel keeps this request active after a completion; this structure is a copy. */
     bool continues;
@@ -29,11 +29,11 @@ struct ring_request {
 
 enum { RING_BUCKETS = 64 };
 
-/* The table of files of a ring; a slot without a file stands for nothing known. */
+/* The table of files that are registered with a ring; a slot without a file is empty or unknown. */
 struct ring_files {
     struct ring_file {
         struct file *file;
-        int64_t offset; /* File position, for requests without an offset. */
+        int64_t offset; /* File position, for requests that give no offset. */
         bool appends;
     } * slots;
     uint32_t count;
@@ -41,16 +41,17 @@ struct ring_files {
 
 struct ring {
     struct spin lock; /* Held while anything below is used, but never during a system call. */
-    _Atomic int fd;   /* Descriptor of the ring; -1: none. */
+    _Atomic int fd;   /* Descriptor of the ring; -1 if the ring is not followed. */
     uint32_t flags, submissions, completions;
     /* Read-only mappings of the ring: one with positions and completions, and one with requests. */
     const char *memory, *requests;
     size_t bytes, request_bytes;
     const _Atomic uint32_t *head, *tail, *array, *completed; /* `array` is NULL if the ring has none. */
     const char *answers;
-    uint32_t submitted, answered; /* Positions up to which submissions and completions were seen. */
-    uint32_t calls;               /* Calls of the program on this ring that have not returned. */
-    uint32_t noted;               /* Number of requests that were seen but are not in `pending` yet. */
+    uint32_t submitted,
+        answered;   /* Positions in the two rings up to which submissions and completions have been seen. */
+    uint32_t calls; /* Calls of the program on this ring that have not returned. */
+    uint32_t noted; /* Number of requests that have been seen in the ring but are not in `pending` yet. */
     struct ring_bucket {
         struct ring_request *first, *last;
     } pending[RING_BUCKETS];

@@ -65,7 +65,7 @@ _Static_assert(sizeof(struct ring_submission) == 64, "a request has 64 bytes");
 /* Bits of ring_submission.flags. */
 enum { RING_FIXED_FILE = 1 << 0, RING_CHOOSES_BUFFER = 1 << 5, RING_SKIPS_SUCCESS = 1 << 6 };
 
-/* Value of other_file with which the kernel chooses the slot and returns its number. */
+/* Value of other_file that asks the kernel to choose the slot and to return its number. */
 #define RING_ANY_SLOT UINT32_MAX
 
 struct ring_completion {
@@ -74,7 +74,9 @@ struct ring_completion {
     uint32_t flags;
 };
 
-enum { RING_MORE_FOLLOW = 1 << 1 }; /* In ring_completion.flags: the request stays active. */
+enum {
+    RING_MORE_FOLLOW = 1 << 1
+}; /* Bit of ring_completion.flags: the request stays active and will complete again. */
 
 enum ring_operation {
     RING_READV = 1,

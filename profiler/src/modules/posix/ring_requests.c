@@ -15,7 +15,7 @@
 #include "ring_counts.h"
 #include "ring_files.h"
 
-/* Number of requests after the oldest one that are searched for another file with the same key. */
+/* Largest number of later requests that are searched for one with the same key and another file. */
 enum { LOOKS_AHEAD = 64 };
 
 static struct ring_bucket *bucket_of(struct ring *ring, uint64_t key)
@@ -171,7 +171,7 @@ static void begin_close(struct ring_request *request)
 static void begin_files_update(struct ring *ring, const struct ring_submission *asked)
 {
     int fd;
-    /* The kernel refuses a request for more files than the table holds. */
+    /* The kernel refuses a change of more files than the table holds. */
     if (asked->length > ring->files.count)
         return;
     for (uint32_t i = 0; (uint32_t)asked->offset != RING_ANY_SLOT && i < asked->length; i++)
@@ -230,8 +230,8 @@ void ring_request_begin(struct ring *ring, struct ring_request *request)
     }
 }
 
-/* Returns true if the descriptor still belongs to the file of this path: the program may have taken the
- * completion, and closed the descriptor, before it was seen here. */
+/* Returns true if the descriptor still belongs to the file of this path. Before the completion was seen here,
+ * the program may have taken it and closed the descriptor. */
 static bool still_open(int fd, char *path)
 {
     char *now = path_room_take();
@@ -259,8 +259,8 @@ static void end_open(struct ring *ring, const struct ring_request *request, cons
     posix_on_file_open(c, file.file, (mode_t)request->mode);
 }
 
-/* Records a transfer without an offset of its own on a descriptor that is still open. Returns false for
- * others. */
+/* Records a transfer without an offset of its own on a descriptor that is still open, and moves the file
+ * position. Returns false for any other request. */
 static bool moved_position(const struct ring_request *request, enum posix_direction direction,
                            const struct call *c)
 {
@@ -304,7 +304,10 @@ static void end_transfer(struct ring *ring, struct ring_request *request, const 
 
 static void end_statx(const struct ring_request *request, const struct call *c)
 {
-    enum { TYPE_BIT = 1, MODE_AT = 28 }; /* STATX_TYPE, and the offset of stx_mode in struct statx. */
+    enum {
+        TYPE_BIT = 1,
+        MODE_AT = 28
+    }; /* The bit STATX_TYPE of a mask, and the offset of stx_mode in struct statx. */
     unsigned char found[MODE_AT + 2];
     uint32_t mask;
     uint16_t mode;

@@ -12,7 +12,7 @@
 
 enum {
     RINGS_MOST = 1024
-}; /* Two rings whose descriptors differ by a multiple of this number share a place. */
+}; /* Number of places for rings; two rings whose descriptors differ by a multiple of it share a place. */
 
 static _Atomic(struct ring *) iolens_rings[RINGS_MOST] LARGE_ROOM;
 atomic_bool iolens_rings_used;
@@ -170,15 +170,14 @@ static struct ring_request *take_completed_locked(struct ring *ring)
         size_t index = ring->answered & (ring->completions - 1);
         memcpy(&answer, ring->answers + index * answer_bytes(ring->flags), sizeof answer);
         atomic_thread_fence(memory_order_acquire);
-        /* Completions were overwritten before they could be read. */
+        /* Completions may have been overwritten before they could be read. */
         if (*ring->completed - ring->answered > ring->completions) {
             ring_counts_add(RING_COUNT_missed, 1);
             continue;
         }
         struct ring_request *request = ring_requests_take(ring, answer.key, false, &several);
-        if (!request &&
-            ring->noted >
-                0) /* The completion may be for a request of another thread, which has not added it yet. */
+        if (!request && ring->noted > 0) /* The completion may be for a request of another thread, which has
+                                            not added its request to the pending ones yet. */
             break;
         if (!request)
             continue;
@@ -288,7 +287,8 @@ static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t fl
         if (silent)
             ring_request_abandon(request);
         spin_lock(&ring->lock);
-        ring->noted -= ring->noted > 0; /* The number is 0 if another ring has taken the place meanwhile. */
+        ring->noted -=
+            ring->noted > 0; /* The number is 0 if another ring has taken the place of this one meanwhile. */
         if (!silent)
             ring_requests_add(ring, request);
         spin_unlock(&ring->lock);
@@ -320,7 +320,7 @@ static void before(int fd, uint32_t most, const uint32_t *prepared, uint32_t cal
         bool alone = calls == 0 || ring->calls == 1;
         limit = polled || !alone || tail - head < most ? tail : head + most;
         limit = prepared ? *prepared : limit;
-        /* The kernel takes no more requests than the ring has room for. */
+        /* The kernel takes at most as many requests as the ring has room for. */
         if (limit - head > ring->submissions)
             limit = head + ring->submissions;
     }
@@ -439,7 +439,8 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
     const struct ring_file_update *update = argument;
     if (!ring)
         return;
-    /* Requests that completed earlier used the files that the table had before this change. */
+    /* Looks at the ring a last time, and counts the requests that were submitted unseen or have not
+       completed. */
     before(fd, 0, NULL, 0);
     switch (operation) {
     case RING_REGISTER_FILES:

@@ -14,8 +14,8 @@
 
 extern atomic_bool iolens_rings_used;
 
-/* Returns false if the program has made no ring: then the places of rings are not touched, and the functions
- * below that end one need not be called. */
+/* Returns false if the program has made no ring; then no place of a ring is touched, and the functions below
+ * that end a ring need not be called. */
 static inline bool rings_used(void) { return atomic_load_explicit(&iolens_rings_used, memory_order_relaxed); }
 
 /* Follows a ring that io_uring_setup made, or that liburing has prepared. Counts a ring that cannot be
@@ -44,7 +44,7 @@ void rings_before_library(const struct liburing *library, bool flushes);
 /* Notes what a successful io_uring_register changed in a ring. */
 void rings_on_register(int fd, unsigned operation, const void *argument, unsigned count);
 
-/* Looks at all rings for the last time. */
+/* Looks for completions in all rings for the last time. */
 void rings_end(void);
 
 /* Forgets all rings in a child of fork, which has none of the mappings. */

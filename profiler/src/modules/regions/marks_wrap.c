@@ -55,7 +55,8 @@ int PAT_region_end(int id)
     return PAT_API_OK;
 }
 
-/* Returns the state of the table if the caller asked for it. */
+/* Switches recording off or on; if the caller only asked for the state (PAT_STATE_QUERY), returns whether
+ * recording is on. */
 int PAT_record(int state)
 {
     if (state == PAT_STATE_QUERY)

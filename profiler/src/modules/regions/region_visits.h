@@ -13,8 +13,8 @@ struct region_visits_key {
 /* Totals of a region in one thread. The row also notes a visit that still goes on, because a thread can be in
  * a region of one path only once. */
 struct region_visits {
-    struct keyed_row *outer; /* Row of the enclosing region, during a visit. */
-    void *counted;           /* Value of counters_enter for this visit. */
+    struct keyed_row *outer; /* Row of the region that encloses this one, during a visit. */
+    void *counted;           /* Value that counters_enter returned for this visit. */
     int64_t id, calls, unended;
     uint32_t region_before, open;
     /* Begin of the current visit, 0 while recording is off; `held` is the time until recording was switched
@@ -53,7 +53,7 @@ static inline void region_visits_add(struct region_visits *visits, double second
         visits->most = seconds;
 }
 
-/* Returns the seconds of the visit that still goes on. */
+/* Returns the seconds that the thread has spent in the visit that still goes on. */
 static inline double region_visits_seconds(const struct region_visits *visits, double now)
 {
     return visits->since > 0 ? now - visits->since : visits->held;

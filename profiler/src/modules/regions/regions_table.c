@@ -85,13 +85,13 @@ static void put_row(struct buffer *rows, struct keyed_row *from, int rank)
         buffer_put(rows, &row, sizeof row);
 }
 
-/* Mistakes of all ranks, and an example of the first kind. */
+/* Kinds of mistakes in a program's marks of regions, summed over all ranks. */
 enum { UNBEGUN, UNENDED, CROWDED, TROUBLES };
 
 static int64_t iolens_regions_troubles[TROUBLES];
 
 struct example {
-    int64_t rank, id; /* `rank` is -1 if there is no example. */
+    int64_t rank, id; /* `rank`: a rank that ended a region which was never begun; -1 if there is none. */
 };
 
 static void combine(const void *in, void *inout)

@@ -3,7 +3,9 @@
 #include "appending.h"
 #include "stdio_state.h"
 
-enum { WORTH_A_LOG = 4096 }; /* Bytes that a standard stream must move to or from a file to be worth a log. */
+enum {
+    WORTH_A_LOG = 4096
+}; /* A standard stream that is a file makes a log worth keeping if it moves at least this number of bytes. */
 
 static void stdio_init(void *state, struct file *file, int fd)
 {

@@ -67,7 +67,8 @@ void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mod
         return;
     open->append |= mode[0] == 'a';
     open->asks |= FDS_ALWAYS;
-    lustre_on_open(file, fd); /* An inherited descriptor was opened by another program. */
+    lustre_on_open(file, fd); /* An inherited descriptor was opened by another program, so the layout of its
+                                 file is not known yet. */
     off_t position = system_call(SYS_lseek, fd, 0L, SEEK_CUR);
     count_open(streams_open(stream, file, position > 0 ? position : 0), c, open->append, true);
 }

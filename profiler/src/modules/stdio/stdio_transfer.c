@@ -25,7 +25,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct stdio_stat
     io_watch_call(c, "STDIO", s->record.base.id, bytes);
 }
 
-enum { NOWHERE = 0 }; /* End offset that stands for a transfer which does not change the highest offset. */
+enum { NOWHERE = 0 }; /* End offset of a transfer that does not change the highest offset. */
 
 /* Asks the stream for its position, after a call that may have moved it by another amount than was
  * counted. */
@@ -120,7 +120,8 @@ static void on_flushed(struct stream *stream)
         appending_flushed(stream, s);
 }
 
-/* Counts a flush. Darshan counts it as a write of 0 bytes, but does not count a flush of all streams. */
+/* Counts a flush. As in Darshan, it counts as a write of 0 bytes, and a flush of all streams does not count.
+ */
 void stdio_on_flush(const struct call *c, FILE *stream)
 {
     if (stream)
@@ -133,7 +134,8 @@ void stdio_on_seek(const struct call *c, FILE *handle, int result)
 {
     struct stream *stream = streams_find(handle);
     if (stream) {
-        /* Called before the file's lock is taken, because it takes the stream's lock. */
+        /* The stream must be asked before the file's lock is taken, because asking takes the stream's lock.
+         */
         ask_position(stream);
         on_left(stream);
     }

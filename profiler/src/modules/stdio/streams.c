@@ -12,7 +12,8 @@
 
 static struct streams iolens_streams;
 
-/* Functions of glibc that no header declares; an iterator is the stream itself. NULL in other C libraries. */
+/* Functions of glibc that no header declares, with which its list of streams is walked; NULL in other C
+ * libraries. */
 void _IO_list_lock(void) __attribute__((weak));
 void _IO_list_unlock(void) __attribute__((weak));
 FILE *_IO_iter_begin(void) __attribute__((weak));

@@ -28,7 +28,7 @@ struct dxt {
 /* Returns the file's trace; NULL if the file is not traced. */
 struct dxt *dxt_of(struct file *file, enum module_index module);
 
-/* Returns room for another segment; NULL without memory. */
+/* Adds room for another segment to a trace; returns false without memory. */
 bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace);
 
 /* Adds a segment; the lock of the file's state must be held. `dxt` may be NULL. */

@@ -14,8 +14,8 @@
 
 static struct dxt_filter {
     bool on;
-    /* Smallest share of small or of unaligned accesses with which a file is traced, 0 to 1; negative: any
-       share. */
+    /* Smallest share (0 to 1) of small or of unaligned accesses that a file must have to be traced; negative:
+       any share. */
     double small, unaligned;
     size_t limit;       /* Bytes that traces may use. */
     atomic_size_t left; /* Number of segments that traces may still take. */

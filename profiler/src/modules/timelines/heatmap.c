@@ -99,8 +99,8 @@ static void flush(struct heatmap *map, const struct heat *heat)
         map->bytes[direction][bin] += heat->bytes[direction];
 }
 
-/* Adds a transfer that ends in another bin than the file's present one. If allocation of the map fails, the
- * file's bin never ends, and is dropped when recording ends. */
+/* Adds a transfer that ends in another bin than the file's present one. If the map cannot be allocated, the
+ * bytes of the file's bin are dropped when recording ends. */
 void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1)
 {
     struct heatmap *map = map_of(api);
@@ -128,7 +128,7 @@ void heat_flush(const struct heat *heat, enum heatmap_api api)
         flush(map, heat);
 }
 
-/* Makes an empty map whose bins cover the job's time; all ranks make the same. */
+/* Makes an empty map whose bins cover the job's time; the map has the same bins on all ranks. */
 static struct heatmap map_until(double end)
 {
     struct heatmap map = {.width = FIRST_WIDTH};

@@ -14,7 +14,8 @@
 #include "../../tables/table_merge.h"
 #include "heap_blocks.h"
 
-/* CXX_CALLERS: how far the program may be from malloc: it calls operator new[], which calls operator new. */
+/* MOST_CALLERS: largest number of rows. CXX_CALLERS: number of callers to look at for the one in the program:
+ * it calls operator new[], which calls operator new, which calls malloc. */
 enum { MOST_CALLERS = 16384, CXX_CALLERS = 3, REMARK_BYTES = 256, ALL_CALLERS = -1 };
 
 extern const struct process_table table_heap;
@@ -99,7 +100,7 @@ static void change(struct heap_state *state, struct caller *caller, int64_t bloc
     state->high++;
 }
 
-/* Returns the bytes and the owner of a block that was followed until now, or -1. */
+/* Ends following a block. Returns its bytes, or -1 if it was not followed, and sets its owner. */
 static int64_t take(struct heap_state *state, const void *memory, void **owner)
 {
     struct heap_block block;
@@ -128,9 +129,11 @@ static void add(const void *memory, int64_t bytes, const void *caller)
     if (!state)
         return;
     if (state->amounts.calls == 0)
-        objects_look(); /* Names the callers of a process that is killed before its first sign of life. */
+        objects_look(); /* Looks up the loaded libraries now, so that the callers of a process that is killed
+                           before its first sign of life have names. */
     spin_lock(&iolens_heap_lock);
-    take(state, memory, &earlier); /* The block that was here was freed by a call that was not seen. */
+    take(state, memory, &earlier); /* If an earlier block is known at this address, it was freed by a call
+                                      that was not seen. */
     follow(state, memory, bytes, owner);
     if (owner) {
         owner->amounts.calls++;

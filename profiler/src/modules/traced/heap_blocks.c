@@ -21,7 +21,7 @@ static size_t home_of(uintptr_t address)
 
 static size_t next_to(size_t at) { return (at + 1) & (iolens_heap_blocks.slots - 1); }
 
-/* Returns the slot of an address, or the free one where it belongs. */
+/* Returns the slot of an address in the table, or the free slot where it belongs. */
 static size_t slot_of(uintptr_t address)
 {
     const struct heap_block *slot = iolens_heap_blocks.slot;
@@ -38,7 +38,8 @@ static bool grow(void)
     struct heap_block *fresh = slots <= MOST_SLOTS ? pages_alloc(slots * sizeof *fresh) : NULL;
     if (!fresh)
         return false;
-    struct long_section section = long_section_begin(0); /* Moving millions of blocks takes a second. */
+    struct long_section section = long_section_begin(
+        0); /* Moving millions of blocks takes a second, during which other threads must wait patiently. */
     iolens_heap_blocks.slot = fresh;
     iolens_heap_blocks.slots = slots;
     for (size_t i = 0; i < before; i++)
@@ -58,7 +59,7 @@ bool heap_blocks_add(const struct heap_block *block)
     return true;
 }
 
-/* Moves later entries of a chain into the hole, so that no search ends there too early. */
+/* Moves later entries of a chain into a slot that became free, so that no search ends there too early. */
 static void close_hole(size_t hole)
 {
     struct heap_block *slot = iolens_heap_blocks.slot;

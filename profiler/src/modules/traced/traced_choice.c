@@ -13,7 +13,8 @@ static struct {
     uintptr_t address[MOST_CHOSEN];
 } iolens_chosen LARGE_ROOM;
 
-/* Finds the object of a row by the name of its file; the program itself has none. */
+/* One function that the user named: the name of the object file (empty for the program itself) and the
+ * address in it. */
 struct row {
     const char *name;
     size_t length;

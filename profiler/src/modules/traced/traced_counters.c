@@ -36,7 +36,8 @@ struct begun {
     uint64_t number;
     uintptr_t frame;
     uint32_t epoch;
-    double before, after; /* True if the counters were read at the start of the call. */
+    double before, after; /* `before` and `after`: times at which reading the counters at the start of the
+                             call began and ended. */
     struct counts counts;
 };
 
@@ -173,7 +174,7 @@ static void add(struct traced_sums *sums, const struct counts *begin, const stru
 
 static int64_t ns(double seconds) { return (int64_t)(seconds * 1e9); }
 
-/* Stops counting if reading the counters takes too large a part of the measured time. */
+/* Stops reading counters if that takes too large a part of the measured time. */
 static void count_reading(struct traced_sums *sums, double reading, double inside)
 {
     grow(&sums->reading_ns, ns(reading));

@@ -134,7 +134,7 @@ static void add_traced(uint32_t function, double seconds, int64_t bytes, double 
         grow(&calls->bytes, bytes);
 }
 
-static _Atomic double iolens_traced_beat; /* Time of the next sign of life. */
+static _Atomic double iolens_traced_beat; /* Time of the next update of the records in the spool. */
 
 /* Updates the records that a killed process leaves, from time to time: traced calls may be all that a process
  * does before it is killed. */
@@ -192,8 +192,9 @@ IOLENS_EXPORT void iolens_called(const struct iolens_called *call, double t1, bo
 
 static struct thread_rooms iolens_called_rooms;
 
-/* Prepares the thread's memory; not in a signal handler that interrupted the recorder, which may hold a lock.
- * All pages are written to, because page faults inside a function would count as the function's own. */
+/* Returns memory for a thread's calls, of which all pages have been written to: page faults inside a function
+ * would count as the function's own. Returns NULL in a signal handler that interrupted the recorder, which
+ * may hold a lock. */
 IOLENS_EXPORT void *iolens_called_room(size_t bytes, void **mine)
 {
     if (!iolens_active() || iolens_busy)

@@ -17,8 +17,8 @@ struct traced_key {
     uint64_t address;          /* Address of one of the program's own functions; else 0. */
 };
 
-/* Returns the name of a function that was called in this process or in the recovered one; for one of the
- * program's own functions only the group's name. */
+/* Returns the name of a function that was called in this process or in the recovered one; for a function of
+ * the program's own, only the name of the group. */
 const struct traced_name *traced_name_of(uint32_t function);
 
 /* Returns true if calls in this region are no longer counted. */
