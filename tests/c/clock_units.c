@@ -66,7 +66,8 @@ static void stamps_are_true(void)
     MUST(error_of(last, &clock, correction) < INTERRUPTION / 2);
 }
 
-/* Checks the clock's seconds if its first reading was interrupted, before this is known. */
+/* Checks that the clock gives correct seconds even if its first reading was interrupted, before the program
+ * can know of the interruption. */
 static void seconds_are_seconds(void)
 {
     struct clock clock = {0};

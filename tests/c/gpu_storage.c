@@ -14,8 +14,9 @@ static void complain(int number)
     (void)!write(1, "a signal came\n", 14);
 }
 
-/* Reports a child process that is left. This exit handler runs after those of the libraries that were loaded
- * later, and so after the profiler has asked the library. */
+/* Reports a child process that is left. Exit handlers run in reverse order: this one runs after those of
+ * libraries that were loaded later, and so after the profiler has asked the GPU storage library in a child.
+ */
 static void look_for_children(void)
 {
     if (waitpid(-1, NULL, __WALL) != -1 || errno != ECHILD)

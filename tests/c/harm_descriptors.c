@@ -27,7 +27,7 @@
 
 enum { PAGE = 4096, MOST = 1024 };
 
-/* Returns the reason of a failed call, or an empty text. */
+/* Returns the reason why a call failed, or an empty text if it succeeded. */
 static const char *reason(long result) { return result < 0 ? strerror(errno) : ""; }
 
 static int made(const char *name)

@@ -39,7 +39,7 @@ static char *map(int fd, int flags, void *place, int pages, int from)
     return mmap(place, (size_t)pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, (off_t)from * PAGE);
 }
 
-/* Prints the first letter of each page. */
+/* Prints the first letter of each page of a mapping. */
 static void show(const char *at, int pages)
 {
     for (int i = 0; i < pages; i++)
@@ -208,7 +208,7 @@ static int odd_files(void)
     return munmap(at, PAGE);
 }
 
-/* Errors are those of the kernel, and a call that succeeds changes no errno. */
+/* Checks that a failed call sets the error of the kernel, and that a call that succeeds changes no errno. */
 static int errors(void)
 {
     int a = made("a", 'a'), read_only = open("a", O_RDONLY), write_only = open("a", O_WRONLY);

@@ -272,7 +272,7 @@ static int many_rings(void)
     return 0;
 }
 
-/* Tens of thousands of requests with one key are under way at once; main allows a minute of processor time.
+/* Puts tens of thousands of requests with one key under way at once; main allows a minute of processor time.
  */
 static int deep(void)
 {

@@ -199,7 +199,7 @@ static int abort_handled(void)
     abort();
 }
 
-/* Signals are blocked and fetched one by one, and no other signal may arrive. */
+/* Checks that blocked signals can be fetched one by one, and that no other signal arrives. */
 static int fetched(void)
 {
     sigset_t all;

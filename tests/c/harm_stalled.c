@@ -16,13 +16,14 @@
 
 #include "trapped_calls.h"
 
-/* Two locks are held while the spool grows, and each counts as abandoned after this many turns. */
+/* Turns after which a lock counts as abandoned. Two locks are held while the spool grows, so that another
+ * thread waits for this number of turns twice. */
 enum { ABANDONED_TURNS = 1 << 20, LOCKS = 2, MORE = 1000, WAITING_MOST = 900000, FILES = 2000 };
 
 static atomic_int to_stall, stalled, released;
 static atomic_long turns;
 
-/* Sleeps by a system call, because a signal handler may be the one that waits here. */
+/* Sleeps by a system call, because the thread that waits here may be in a signal handler. */
 static void stall(void)
 {
     const struct timespec millisecond = {.tv_nsec = 1000000};

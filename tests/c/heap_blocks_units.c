@@ -22,7 +22,8 @@ void *pages_alloc(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-/* Called with the old table, when all its blocks are in the new one. */
+/* Stands in for the function that frees pages: the table calls it for its old memory, once all blocks are in
+ * the new memory. */
 void pages_free(void *pages, size_t bytes)
 {
     sigset_t blocked;

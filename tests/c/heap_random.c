@@ -25,7 +25,7 @@ static pthread_mutex_t locks[PLACES];
 static atomic_llong calls, bytes, live_blocks, live_bytes, high_bytes;
 static unsigned seed;
 static int operations;
-static bool plain; /* No block is aligned. */
+static bool plain; /* True if the program was started with `plain`: then it allocates no aligned block. */
 
 static unsigned drawn(unsigned *state, unsigned most)
 {

@@ -28,7 +28,8 @@ struct key {
 static const struct key OTHER = {UINT64_MAX, 0};
 static const struct keyed_shape SHAPE = {sizeof(struct key), sizeof(int64_t), 1000000, true, NULL};
 static const struct keyed_shape SMALL = {sizeof(struct key), sizeof(int64_t), 10, false, &OTHER};
-/* Looks a key up in a thread that may wait. */
+/* Shape of rows that no signal handler makes, so that a thread may wait for the lock when it looks a key up.
+ */
 static const struct keyed_shape PATIENT = {sizeof(struct key), sizeof(int64_t), 1000000, false, NULL};
 static struct keyed shared;
 
@@ -219,8 +220,8 @@ static void keeps_the_largest(void)
     buffer_free(&rows);
 }
 
-/* Checks that a row with cache lines of its own begins a line, and that the next row begins another one, even
- * at the end of a slab. */
+/* Checks that memory on cache lines of its own begins a line, and that the next such memory begins another
+ * line, even at the end of a slab. */
 static void lines_are_apart(void)
 {
     enum { LINE_BYTES = 64 };

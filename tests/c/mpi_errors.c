@@ -27,7 +27,7 @@ static void post(int tag, char *buffer, MPI_Request *request)
     expect("Irecv", 1, 0, 0, 0);
 }
 
-/* Sends messages whose handles are probably those of the failed requests. Only the messages that rank 1
+/* Sends messages with handles that probably belonged to the failed requests. Only the messages that rank 1
  * receives count as received. */
 static void use_handles_again(void)
 {

@@ -95,7 +95,7 @@ static void exchange_at_once(void)
     MPI_Isendrecv_replace(out, 17, MPI_CHAR, right, 32, left, 32, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("Isendrecv_replace", 1, 17, 0, 1), expect("Wait", 1, 0, 17, 0), to(right, 17), from(left, 17);
-#ifdef OPEN_MPI /* Other libraries do not report the size and the sender. */
+#ifdef OPEN_MPI /* Libraries other than Open MPI do not report the size and the sender here. */
     MPI_Isendrecv(out, 5 + rank, MPI_CHAR, right, 33, in, 64, MPI_CHAR, MPI_ANY_SOURCE, 33, MPI_COMM_WORLD,
                   &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

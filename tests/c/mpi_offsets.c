@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file view: HEAD bytes, then three blocks with ITEMS items in total within EXTENT, repeated. */
+/* A file view: HEAD bytes, then ITEMS items in three blocks, which repeat after EXTENT items. */
 enum { HEAD = 100, ITEM = 8, ITEMS = 5, EXTENT = 9 };
 static const int lengths[3] = {2, 1, 2}, places[3] = {0, 5, 7}, within[ITEMS] = {0, 1, 5, 7, 8};
 

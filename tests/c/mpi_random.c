@@ -171,7 +171,8 @@ static void one_sided(unsigned long long seed)
 
 /* --- messages of threads --- */
 
-/* One message of a thread: the way it goes, its bytes, and whether its receiver names the sender. */
+/* One message of a thread: its direction, its bytes, and whether the receive names its sender or takes any.
+ */
 struct turn {
     int way, size, from_any;
 };

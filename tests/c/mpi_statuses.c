@@ -11,7 +11,7 @@ static MPI_Status statuses[MANY];
 static MPI_Request requests[MANY];
 static int in[MANY], out[MANY], flag, at, done, indices[MANY];
 
-/* Prints the fields that have changed. */
+/* Prints the fields of the statuses that the call has changed. */
 static void show(const char *call)
 {
     MPI_Status untouched;

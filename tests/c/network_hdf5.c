@@ -1,6 +1,6 @@
-/* Opens a file of HDF5 by its address with the driver ros3, reads its dataset `numbers` so many times as
- * bytes, and prints how many bytes it was given. Linked with a serial HDF5 of version 1.10 or later that has
- * the driver. */
+/* Opens a file of HDF5 by its web address with the driver ros3, reads its dataset `numbers` as bytes, as many
+ * times as an argument says, and prints the number of bytes that it got. Linked with a serial HDF5 of version
+ * 1.10 or later that has the driver. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -115,7 +115,7 @@ static void formatted(const char *folder)
         formatted_list(fds[i], i % 2, "%d", 56789);
         written += 10;
     }
-    closefrom(fds[3]); /* closefrom closes only the highest descriptor. */
+    closefrom(fds[3]); /* Checks closefrom; of the program's descriptors it closes only the highest. */
     for (int i = 0; i < 4; i++) {
         need(i == 3 || close(fds[i]) == 0, "close");
         need(unlink(name[i]) == 0, "unlink");

@@ -15,7 +15,8 @@
 
 static char data[100] __attribute__((aligned(8)));
 
-/* Expects writes at [begin, begin + 100); the file was first opened by this process, or inherited. */
+/* Prints the expected counters of a write of 100 bytes that ends at `end`, on a file that this process opened
+ * `opens` times: 0 if it inherited the descriptor. */
 static void expect_write(const char *name, int opens, long long end)
 {
     expect_posix_file(name);
@@ -98,7 +99,8 @@ static void by_clone(const char *how)
     pid_t (*without_handlers)(void) = NULL;
     int status;
     pid_t child = -1;
-    *(void **)&without_handlers = dlsym(RTLD_DEFAULT, "_Fork"); /* Exists since glibc 2.34. */
+    *(void **)&without_handlers =
+        dlsym(RTLD_DEFAULT, "_Fork"); /* The function _Fork exists since glibc 2.34. */
     if (strcmp(how, "clone") == 0)
         child = clone(unheard, stack + sizeof stack, SIGCHLD, NULL);
     else if (strcmp(how, "clone3_by_number") == 0)
@@ -130,7 +132,7 @@ int main(int count, char **argument)
     dprintf(1, "PROCESS %d\n", (int)getpid());
     expect_write("fork.dat", 1, 100);
     if (strcmp(how, "stderr_closed") == 0) {
-        /* Another file takes the number of standard error; no message may be written to it. */
+        /* Another file takes the number of standard error; the profiler must not write its message to it. */
         MUST(close(2) == 0 && open("not_stderr", O_CREAT | O_RDWR, 0600) == 2);
     } else if (strcmp(how, "_exit") == 0) {
         _exit(3);

@@ -34,7 +34,7 @@ static int set_lock(int fd, enum way way, short type, int waits)
     return type == F_UNLCK ? lockf64(fd, command, 0) : lockf(fd, command, 0);
 }
 
-static double spent; /* by the calls for one file */
+static double spent; /* Seconds that the calls on one file spent. */
 
 static int set(int fd, enum way way, short type, int waits)
 {

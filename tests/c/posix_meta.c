@@ -33,7 +33,7 @@ static void attributes(void)
     MUST(__fxstatat(STAT_VERSION, AT_FDCWD, "meta.dat", &info, 0) == 0);
     MUST(__fxstatat64(STAT_VERSION, AT_FDCWD, "meta.dat", &info64, 0) == 0);
     MUST(stat("missing", &info) == -1 && errno == ENOENT);
-    MUST(stat(".", &info) == 0); /* Folders are not counted. */
+    MUST(stat(".", &info) == 0); /* The profiler must not count calls on folders. */
     MUST(ftruncate(fd, 4096) == 0);
     MUST(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
     MUST(mmap64(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED);
@@ -72,7 +72,7 @@ static void renames(void)
     }
     expect_posix_file("new.dat");
     EXPECT("POSIX_RENAME_TARGETS", 3);
-    /* The value is the id of old.dat, which the harness checks by the names in the log. */
+    /* The value -1 stands for the id of old.dat, which the harness checks by the names in the log. */
     EXPECT("POSIX_RENAMED_FROM", -1);
 }
 

@@ -42,7 +42,7 @@ static void read_all(int fd)
     MUST(preadv(fd, two, 2, 448) == 64);
     MUST(preadv64(fd, two, 2, 0) == 64);
     MUST(preadv2(fd, two, 2, 64, 0) == 64);
-    MUST(preadv64v2(fd, two, 2, -1, 0) == 64); /* Offset -1 means the position, which is 192. */
+    MUST(preadv64v2(fd, two, 2, -1, 0) == 64); /* The offset -1 means the file position, which is 192 here. */
     MUST(lseek64(fd, 0, SEEK_END) == 512);
     MUST(read(fd, data, 64) == 0);
 }
@@ -52,7 +52,7 @@ static void calls(void)
     int fd = open("calls.dat", O_CREAT | O_RDWR, 0600);
     write_all(fd);
     read_all(fd);
-    MUST(pread(fd, data + 1, 64, 0) == 64); /* The memory is not aligned. */
+    MUST(pread(fd, data + 1, 64, 0) == 64); /* The memory is not aligned, because its address is odd. */
     MUST(read(-1, data, 64) == -1 && errno == EBADF);
     MUST(close(fd) == 0);
     expect_posix_file("calls.dat");
@@ -82,7 +82,8 @@ static void calls(void)
     EXPECT("POSIX_ACCESS1_ACCESS", 64);
     EXPECT("POSIX_ACCESS1_COUNT", 20);
     EXPECT("POSIX_MAX_WRITE_TIME_SIZE", 64);
-    /* Any value: the size is 64, or 0 if the read at the end of the file took longest. */
+    /* The value -1 stands for any value: the size is 64, or 0 if the read at the end of the file took
+       longest. */
     EXPECT("POSIX_MAX_READ_TIME_SIZE", -1);
 }
 
@@ -115,7 +116,7 @@ static void buckets(void)
         snprintf(counter, sizeof counter, "POSIX_SIZE_READ_%s", NAME[i]);
         EXPECT(counter, i == 0 || i == bounds ? 1 : 2);
     }
-    for (int i = 0; i < 4; i++) { /* All sizes occur once, so the larger ones are listed. */
+    for (int i = 0; i < 4; i++) { /* All sizes occur once, so the four largest are listed. */
         snprintf(counter, sizeof counter, "POSIX_ACCESS%d_ACCESS", i + 1);
         EXPECT(counter, BOUND[bounds - 1 - i / 2] + 1 - i % 2);
         snprintf(counter, sizeof counter, "POSIX_ACCESS%d_COUNT", i + 1);
@@ -142,7 +143,8 @@ static void append(void)
     EXPECT("POSIX_SEEKS", 1);
     EXPECT("POSIX_BYTES_WRITTEN", 1048);
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 1047);
-    EXPECT("POSIX_SEQ_WRITES", 2); /* Opening resets the last byte, so 1000 follows 0. */
+    EXPECT("POSIX_SEQ_WRITES",
+           2); /* Opening the file resets the last byte that is remembered, so 1000 comes after 0. */
     EXPECT("POSIX_CONSEC_WRITES", 1);
     EXPECT("POSIX_FILE_NOT_ALIGNED", 2);
     EXPECT("POSIX_SIZE_WRITE_0_100", 2);

@@ -13,7 +13,7 @@
 struct raw_ring {
     struct io_uring_params params;
     int fd;
-    unsigned tail; /* Position up to which requests were prepared. */
+    unsigned tail; /* Position in the submission ring up to which requests have been prepared. */
     _Atomic unsigned *head_in, *tail_in, *head_out, *tail_out;
     unsigned *array;
     struct io_uring_sqe *requests;
@@ -25,7 +25,8 @@ static bool raw_ring_open(struct raw_ring *ring, unsigned depth, unsigned flags)
 {
     enum {
         SLEEPS_AFTER_MS = 10000
-    }; /* A thread of the kernel that takes requests goes on looking for so long. */
+    }; /* Time for which the kernel's thread that takes requests (IORING_SETUP_SQPOLL) looks for new ones
+          before it sleeps. */
     *ring = (struct raw_ring){.params.flags = flags, .params.sq_thread_idle = SLEEPS_AFTER_MS};
     ring->fd = (int)syscall(SYS_io_uring_setup, (long)depth, &ring->params);
     if (ring->fd < 0) {
@@ -49,7 +50,8 @@ static bool raw_ring_open(struct raw_ring *ring, unsigned depth, unsigned flags)
     return true;
 }
 
-/* Returns a request to be filled in; the array names the places in reverse, as it may. */
+/* Returns a request to be filled in. The ring's array lists the places of requests in reverse order, as
+ * io_uring allows. */
 static struct io_uring_sqe *raw_ring_prepare(struct raw_ring *ring, int operation, int fd, const void *memory,
                                              unsigned bytes, int64_t offset, uint64_t key)
 {
@@ -75,7 +77,7 @@ static int raw_ring_enter(struct raw_ring *ring, unsigned most, unsigned wanted)
     return (int)taken;
 }
 
-/* Takes a completion without a call; false if there is none. */
+/* Takes a completion from the ring without a system call; returns false if there is none. */
 static bool raw_ring_take(struct raw_ring *ring, struct io_uring_cqe *completion)
 {
     unsigned head = *ring->head_out;

@@ -67,7 +67,7 @@ static void nested(void)
         iolens_region_end(INNER);
         iolens_region_end(OUTER);
     }
-    iolens_region_begin(INNER, "inner"); /* Outside of OUTER this is another region. */
+    iolens_region_begin(INNER, "inner"); /* Outside of OUTER, a region of the same id is another region. */
     iolens_region_end(INNER);
     recurse(3);
 }
@@ -130,7 +130,8 @@ static void child(void)
     iolens_region_begin(OUTER, "outer");
     pid_t pid = fork();
     if (pid == 0) {
-        iolens_region_end(OUTER); /* The parent began this region, so ending it is no error. */
+        iolens_region_end(
+            OUTER); /* The parent began this region, so it is no error that the child ends it. */
         iolens_region_begin(CHILD, "child");
         write_bytes("child.txt", 1);
         iolens_region_end(CHILD);

@@ -43,7 +43,7 @@ static void many(long apart)
 {
     struct request found;
     put(0, apart, 1);
-    put(0, apart, 2); /* The library reuses the handle for another request. */
+    put(0, apart, 2); /* The library gives the handle of the completed request to another request. */
     for (long i = 1; i < MANY; i++)
         put(i, apart, 1);
     must(longest_chain() <= FEW_ENTRIES, "many entries are looked at to find one");

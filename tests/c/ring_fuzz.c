@@ -49,7 +49,7 @@ static void prepare(struct raw_ring *ring, unsigned slot)
         request->fd = 1;
         request->flags |= IOSQE_FIXED_FILE;
     } else if (any(20) == 0 && kind < 6) {
-        request->fd = 900; /* This descriptor does not exist. */
+        request->fd = 900; /* The descriptor 900 does not exist, so that the request fails. */
     }
     if (any(8) == 0)
         request->flags |= IOSQE_IO_LINK;

@@ -42,7 +42,8 @@ static void by_descriptor(void)
     MUST(run(1) == 300);
     io_uring_prep_read(next(), fd, data, PIECE, -1);
     MUST(run(1) == PIECE && lseek(fd, 0, SEEK_CUR) == PIECE);
-    io_uring_prep_read(next(), fd, NULL, PIECE, 0); /* This request fails with EFAULT. */
+    io_uring_prep_read(next(), fd, NULL, PIECE,
+                       0); /* This request fails with EFAULT, because its memory is at address 0. */
     MUST(run(1) == -EFAULT);
     io_uring_prep_fsync(next(), fd, 0);
     MUST(run(1) == 0);
@@ -50,7 +51,8 @@ static void by_descriptor(void)
     MUST(run(1) == 0);
     io_uring_prep_fallocate(next(), fd, 0, 0, 2 * PIECE);
     MUST(run(1) == 0);
-    MUST(pwrite(fd, "x", 1, 9000) == 1); /* The C library's calls know the descriptor as well. */
+    MUST(pwrite(fd, "x", 1, 9000) ==
+         1); /* Calls of the C library must still know the descriptor that the ring opened. */
     io_uring_prep_close(next(), fd);
     MUST(run(1) == 0 && fcntl(fd, F_GETFD) == -1);
     expect_posix_file("ring.dat");
@@ -81,7 +83,8 @@ static void by_slot(void)
     request->flags |= IOSQE_FIXED_FILE | IOSQE_IO_LINK;
     io_uring_prep_close_direct(next(), 1);
     MUST(run(4) == 0);
-    expect_posix_file("slot.dat"); /* through_pipe and other_functions read from it, too. */
+    expect_posix_file(
+        "slot.dat"); /* The functions through_pipe and other_functions read from this file, too. */
     EXPECT("POSIX_OPENS", 3);
     EXPECT("POSIX_STATS", 1);
     EXPECT("POSIX_READS", 1 + 1 + 9);
@@ -112,7 +115,7 @@ static void by_table(void)
     EXPECT("POSIX_BYTES_WRITTEN", 24);
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 23);
     EXPECT("POSIX_SEQ_WRITES", 2);
-    EXPECT("POSIX_CONSEC_WRITES", 1); /* A close ends the sequence. */
+    EXPECT("POSIX_CONSEC_WRITES", 1); /* A close ends the sequence of consecutive writes. */
     EXPECT("POSIX_MODE", 0600);
 }
 
@@ -122,7 +125,7 @@ static void by_name(void)
     struct statx status;
     io_uring_prep_openat(next(), AT_FDCWD, "missing", O_RDONLY, 0);
     MUST(run(1) == -ENOENT);
-    /* The path is not readable memory. */
+    /* The path is not readable memory, so that the kernel refuses the request. */
     io_uring_prep_openat(next(), AT_FDCWD, (const char *)8, O_RDONLY, 0);
     MUST(run(1) == -EFAULT);
     io_uring_prep_statx(next(), AT_FDCWD, "slot.dat", 0, STATX_BASIC_STATS, &status);

@@ -16,10 +16,11 @@
 enum { ROOM = 64, EMPTY_LINES = 20000 };
 
 #if defined(__x86_64__)
-/* sub $8,%rsp; call *%rdi; add $8,%rsp; ret */
+/* Machine code of the generated functions on x86-64: sub $8,%rsp; call *%rdi; add $8,%rsp; ret */
 static const unsigned char CODE[] = {0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3};
 #else
-/* stp x29,x30,[sp,-16]!; mov x29,sp; blr x0; ldp x29,x30,[sp],16; ret */
+/* Machine code of the generated functions on AArch64: stp x29,x30,[sp,-16]!; mov x29,sp; blr x0; ldp
+ * x29,x30,[sp],16; ret */
 static const unsigned CODE[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
 #endif
 

@@ -156,7 +156,8 @@ static int cancelled(void)
     return 0;
 }
 
-/* Timers and pending signals end with the program; the program that follows is sampled from its start. */
+/* Replaces the program by another one (exec). Timers and pending signals of the first must end with it; the
+ * second is sampled from its start. */
 static int becomes(char **argv, int left)
 {
     char text[16];

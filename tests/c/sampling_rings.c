@@ -23,7 +23,7 @@ static void check(const char *name, int got)
     failures++;
 }
 
-/* Starts a call that completes after a while. */
+/* Submits a call to the ring that completes after a while. */
 static void begin(int submitted)
 {
     static struct __kernel_timespec time = {.tv_nsec = MS * NS};

@@ -39,8 +39,8 @@ def contradictions(job: Job, found: Diagnosis) -> list[str]:
 
 
 def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields gauges outside their bounds that neither a finding nor a reason explains, or that contradict a verdict
-    without faults.
+    """Yields gauges outside their bounds that neither a finding nor a reason explains, and gauges outside their bounds
+    in a job whose verdict finds no fault.
     """
     titles = {f"“{one.title}”" for one in found.findings}
     for gauge, good, reason in found.gauges.rows("gauge", "good", "reason"):
@@ -55,7 +55,7 @@ def _gauges(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields remedies of a job although its verdict says that nothing needs to be done."""
+    """Yields the remedies of a job whose verdict says that nothing needs to be done."""
     sentence = found.verdict.sentence
     if sentence.startswith(QUIET) and (found.worth or found.gain or found.hints):
         yield f"{sentence!r} beside {[one.id for one in found.worth]}"
@@ -68,7 +68,7 @@ def _silence(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields shares larger than their whole, and bounds that are printed smaller than they are."""
+    """Yields shares that are larger than their whole, and upper bounds that are printed smaller than they are."""
     recorded, replayed = io_span_seconds(job), storage_bound(job)
     spent = recorded if replayed is None else replayed
     share = None if spent is None or job.run_time <= 0 else _largest_share(job, spent)
@@ -93,7 +93,9 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _largest_share(job: Job, spent: float) -> float:
-    """Returns the largest share of the run that is possible: a clock of whole seconds may show a second too much."""
+    """Returns the largest possible share of the run time: in a log that counts whole seconds, `spent` may be a second
+    too long.
+    """
     is_whole = tuple(map(int, job.version.split("."))) < (3, 41)
     return min(1.0, spent / (job.run_time - 1)) if is_whole and job.run_time > 1 else spent / job.run_time
 
@@ -143,8 +145,8 @@ def _hints(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields stripe counts that are larger than any file can use, and those beyond the targets of the log that do not
-    say so.
+    """Yields stripe counts that are larger than any file can use, and stripe counts beyond the targets in the log whose
+    remedy does not say that they are.
     """
     table, layouts = striped_files(job), job.records.get("LUSTRE")
     targets = 0 if layouts is None else 1 + max((max(osts) for osts in layouts["osts"] if osts), default=-1)
@@ -180,7 +182,7 @@ def _remedies(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields pages of the report that contradict the judgement."""
+    """Yields statements on pages of the report that contradict the judgement."""
     if ("What to do" in str(first_action(job)[0])) != bool(found.worth):
         yield "page 1 has things to do, or lacks them"
     if found.confidence == "high" and (job.partial or unrecorded_files(job)):
@@ -192,7 +194,7 @@ def _pages(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _outputs(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields statements of JSON, the terminal and a comparison that are not those of the judgement."""
+    """Yields statements of the JSON, the terminal and a comparison that differ from those of the judgement."""
     said = judgement_object(job, found)
     printed = [(one["id"], one["gain"], one["severity"]) for one in said["findings"]]
     if said["verdict"]["sentence"] != found.verdict.sentence or said["hints"] != list(found.hints):
@@ -209,9 +211,7 @@ def _outputs(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _fleet(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields statements of a fleet's row that are not those of the job's own judgement, or not the sums of its
-    records.
-    """
+    """Yields statements in a fleet's row that differ from the job's own judgement, or from the sums of its records."""
     rows = rows_of(Met(str(job.path), 1, 1), job, advice=True)
     own = [(one.id, one.severity, one.gain) for one in found.findings if one.severity != "note"]
     if [(one["rule"], one["severity"], one["gain"]) for one in rows.findings] != own:

@@ -68,7 +68,8 @@ def rows(job: Job, module: str) -> list[Row]:
     names = [n for n in frame.columns if n.startswith(_MODULES[module]) and not any(word in n for word in left_out)]
     streams = [job.names.get(int(key), "").startswith("<") for key in frame["id"]]
     mine = frame.loc[[not stream for stream in streams], ["rank", *names]]
-    mine = mine.assign(rank=-1) if job.nprocs == 1 else mine  # MPI treats a single rank as all ranks.
+    # MPI treats the only rank of a job as all ranks, so its records have the rank -1.
+    mine = mine.assign(rank=-1) if job.nprocs == 1 else mine
     plain = [tuple(zip(mine.columns, map(int, values), strict=True)) for values in mine.to_numpy().tolist()]
     return [_without_ties(_without_ties(row, "ACCESS"), "STRIDE") for row in plain]
 

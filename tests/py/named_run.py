@@ -16,16 +16,16 @@ from iolens.log import Job
 from iolens.pages.job.time_bar import time_bar
 
 UNCERTAIN = ("not attributed", "not on a core", "in OpenMP's library")
-"""Parts of the time that the log may attribute to other parts if it has more data; they are not compared."""
+"""Parts of the time that may turn into other parts if a log has more data; they are not compared."""
 
 
 def largest(sizes: Mapping[str, float]) -> str:
-    """Returns the name of the largest part that is certain."""
+    """Returns the name of the largest part that is not in UNCERTAIN."""
     return max((name for name in sizes if name not in UNCERTAIN), key=lambda name: sizes[name])
 
 
 def largest_of_bar(job: Job) -> str:
-    """Returns the name of the widest part of the first page's bar."""
+    """Returns the name of the widest segment in the bar on the first page."""
     (bar,) = time_bar(job)
     return largest({bars.get_label(): bars.patches[0].get_width() for bars in bar.figure.axes[0].containers})
 

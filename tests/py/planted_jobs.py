@@ -16,7 +16,7 @@ from random_jobs import BUCKETS, NAMES
 from test_advise_rules import layouts
 
 TARGET, CLIENT = 400.0 * MIB, 1200.0 * MIB
-"""Bytes a second of a target and of a client."""
+"""Bandwidth of a target and of a client, in bytes per second."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class JobModel:
         return self.stripes > 0
 
     def parts(self) -> np.ndarray:
-        """Returns the part of all bytes that each rank moves: equal parts, or `share` of them by rank 0."""
+        """Returns the share of all bytes that each rank moves: equal shares, unless rank 0 moves the share `share`."""
         parts = np.full(self.ranks, 1.0 / self.ranks)
         if self.share:
             parts[:] = (1 - self.share) / (self.ranks - 1)

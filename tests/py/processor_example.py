@@ -10,7 +10,7 @@ from job_example import job_of
 
 RANKS = 4
 FRAMES = [
-    # Columns: node, parent, object, offset, leaf, function, source, line.
+    # Columns: node, parent, object, offset, leaf, function, source file, line.
     (0, -1, 0, 0x100, 0, "main", "/src/app.c", 10),
     (1, 0, 0, 0x200, 0, "step", "/src/app.c", 20),
     (2, 1, 0, 0x300, 1, "solve", "/src/solve.c", 31),
@@ -47,7 +47,7 @@ def every_rank(rows: list[tuple[Any, ...]], columns: str) -> pd.DataFrame:
 
 
 def resolved(nodes: pd.DataFrame, objects: pd.DataFrame, **_: Any) -> pd.DataFrame:
-    """Returns the result of symbols.resolve.resolve on a machine with the files of OBJECTS."""
+    """Stands in for symbols.resolve.resolve: returns its result on a machine that has the files of OBJECTS."""
     names = {row[0]: row[5:] for row in FRAMES}
     found = nodes.assign(
         object=[OBJECTS[number] for number in nodes["object"]],
@@ -76,8 +76,8 @@ def use(
     children: float = 0.0,
     seconds: float = 10.0,
 ) -> pd.DataFrame:
-    """Makes the table `process`: one thread per rank, recorded for this many seconds, `init` of them in MPI_Init on a
-    core.
+    """Makes the table `process` of ranks with one thread, recorded for `seconds` seconds; `init` seconds of them were
+    in MPI_Init on a core.
     """
     times = (on_core - system, system, 0.0, 0.0, seconds, on_core, runnable, init, init, 0.0, children)
     return every_rank([(1, 10**6, 0, 0, 7, 0, 0, 0, *times)], USE)

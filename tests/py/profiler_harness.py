@@ -26,7 +26,7 @@ LIBRARY = BUILD / "lib/libiolens.so"
 PRELOAD = ":".join(word for word in (str(LIBRARY), os.environ.get("IOLENS_TEST_PRELOAD")) if word)
 PROGRAMS = BUILD / "tests"
 FIXED_MODULES = ("POSIX", "MPI-IO", "STDIO")
-ANY = -1  # Marks an expected value that is not checked.
+ANY = -1  # Stands for an expected value that is not checked.
 
 
 @dataclass
@@ -54,7 +54,7 @@ def build_program(name: str, *flags: str) -> Path:
         command = ["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-fno-builtin", "-U_FORTIFY_SOURCE"]
         own = target.with_name(
             f"{name}.{os.getpid()}"
-        )  # Parallel tests share programs, so a program appears only when it is complete.
+        )  # Parallel tests share a program, so its file must appear only when it is complete.
         subprocess.run([*command, *flags, "-o", own, source, "-lpthread", "-lrt"], check=True)
         own.replace(target)
     return target

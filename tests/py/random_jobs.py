@@ -14,11 +14,13 @@ from processor_example import USE
 BUCKETS = (100, 1 << 10, 10 << 10, 100 << 10, MIB, 4 * MIB, 10 * MIB, 100 * MIB, 1 << 30)
 NAMES = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 PLACES = {True: ("lustre", "ost", "overlay"), False: ("lustre", "nfs4", "ext4", "gpfs", "beegfs", "ceph")}
-"""Types of file systems, with and without layouts in the log; `ost` is emulated storage, `overlay` a container."""
+"""Types of file systems whose logs have stripe layouts (True) and of others (False); `ost` is emulated storage,
+`overlay` a container.
+"""
 VERSIONS = ("3.00", "3.10", "3.20", "3.21", "3.40")
-"""Versions of Darshan's format in which times of the job are whole seconds."""
+"""Versions of Darshan's format in which the job's times are whole seconds."""
 KEPT = 0.85
-"""Probability of each module to stay in a log: any subset may be left."""
+"""Probability that the records of a module stay in a log; the others are left out."""
 MPI_CALLS = (
     "function region calls time min_time max_time sync_time bytes_sent bytes_received messages size_0 size_1 size_2 "
     "size_3 size_4 size_5 size_6"
@@ -78,8 +80,8 @@ def _frames(draw: np.random.Generator, files: list[Row], nprocs: int, posix: lis
 
 
 def _of_older_records(draw: np.random.Generator, name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the records of a module as the reader gives those of a random record version: -1 for counters that it
-    lacks.
+    """Returns the records of a module as the reader would give them for a random older version of the record: -1 in the
+    counters that this version lacks.
     """
     if name not in MODULES:
         return table
@@ -109,7 +111,9 @@ def _use(draw: np.random.Generator, key: int, nprocs: int) -> Row:
 
 
 def _rows(draw: np.random.Generator, use: Row, nprocs: int, module: str) -> list[Row]:
-    """Returns the record of a file at a layer."""
+    """Returns a list with the record that a module has of a file: of all ranks together, or of the only rank that used
+    it.
+    """
     kind, moved = ("WRITE", "WRITTEN") if use["writes"] else ("READ", "READ")
     users = nprocs if use["shared"] else 1
     calls, bytes_moved = use["calls"] * users, use["calls"] * users * use["size"]
@@ -146,7 +150,7 @@ def _rows(draw: np.random.Generator, use: Row, nprocs: int, module: str) -> list
 
 
 def _hdf5(draw: np.random.Generator, nprocs: int) -> dict[str, pd.DataFrame]:
-    """Returns datasets of the first file."""
+    """Returns records of HDF5 datasets in the first file."""
     calls, size = int(draw.choice([8, 4000])), int(draw.choice([64, 4096, 4 * MIB]))
     row = {"rank": -1 if nprocs > 1 else 0, "WRITES": calls, "BYTES_WRITTEN": calls * size, "OPENS": nprocs}
     row |= {"F_WRITE_TIME": 2.0, "F_META_TIME": float(draw.choice([0.1, 9.0])), "F_SLOWEST_RANK_TIME": 2.0}
@@ -156,7 +160,7 @@ def _hdf5(draw: np.random.Generator, nprocs: int) -> dict[str, pd.DataFrame]:
 
 
 def _pnetcdf(draw: np.random.Generator, nprocs: int) -> dict[str, pd.DataFrame]:
-    """Returns variables of the first file."""
+    """Returns records of PnetCDF variables in the first file."""
     calls, size = int(draw.choice([8, 9000])), int(draw.choice([64, 4096, 4 * MIB]))
     way = "INDEP_WRITES" if draw.random() < 0.5 else "COLL_WRITES"
     row = {"id": 7000, "rank": -1 if nprocs > 1 else 0, way: calls, "BYTES_WRITTEN": calls * size}
@@ -166,7 +170,7 @@ def _pnetcdf(draw: np.random.Generator, nprocs: int) -> dict[str, pd.DataFrame]:
 
 
 def _traces(draw: np.random.Generator, files: list[Row]) -> pd.DataFrame:
-    """Returns reads of the first file in two passes, of which the second may be faster."""
+    """Returns a trace of reads of the first file in two passes, of which the second may be faster."""
     count, first = int(draw.choice([2, 64])), float(draw.choice([0.01, 0.2]))
     each = [first] * count + [first / float(draw.choice([1.0, 8.0]))] * count
     end = np.cumsum(each)
@@ -186,7 +190,8 @@ def _traces(draw: np.random.Generator, files: list[Row]) -> pd.DataFrame:
 
 def _times(draw: np.random.Generator, nprocs: int, run_time: float) -> dict[str, pd.DataFrame]:
     """Returns the tables of processor time and of calls of MPI; their sum is at most the run time on every rank."""
-    part = draw.dirichlet([0.5] * 4, nprocs) * run_time  # On a core, waiting for one, asleep, in MPI.
+    # Shares of each rank's time: on a core, waiting for a core, asleep, in MPI.
+    part = draw.dirichlet([0.5] * 4, nprocs) * run_time
     used = dict.fromkeys(USE.split(), 0.0) | {"rank": np.arange(nprocs), "ranks": 1, "seconds": run_time}
     used |= {"user_time": part[:, 0], "first_on_core": part[:, 0], "first_runnable": part[:, 1]}
     found = {"process": pd.DataFrame(used)}
@@ -214,7 +219,7 @@ def _layouts(draw: np.random.Generator, files: list[Row]) -> pd.DataFrame:
 
 
 def _private(draw: np.random.Generator, nprocs: int, files: list[Row], run_time: float, mpiio: bool) -> dict[str, Any]:
-    """Returns private regions with values drawn at random, which logs of Darshan do not have."""
+    """Returns random values for the private regions, which logs of Darshan do not have."""
     found: dict[str, Any] = _times(draw, nprocs, run_time) if draw.random() < 0.2 else {}
     if draw.random() < 0.1:
         row = {"file": np.uint64(files[0]["id"]), "rank": files[0]["owner"], "seconds": run_time * draw.random() / 10}

@@ -22,9 +22,11 @@ from log_archives import unpack
 
 PLANTED = Path(__file__).resolve().parents[1] / "advice/planted"
 CLEAR = 0.1
-"""A fault must be found if it costs at least this share of the run, measured against the run without the fault."""
+"""Smallest share of the run that a fault must cost for the rules to have to find it. The cost is measured against the
+run without the fault.
+"""
 LEAST_REPETITIONS = 3
-"""Smallest number of repetitions whose differences have a useful interval."""
+"""Smallest number of repetitions whose differences have a useful confidence interval."""
 SETS = ("thresholds", "seen", "unseen")
 """Sets in which each run was recorded once."""
 MEASURING = {"cold-then-warm"}
@@ -60,7 +62,7 @@ class RecordedRun:
 
     @property
     def clear(self) -> bool:
-        """Returns True if the fault is large enough to be expected."""
+        """Returns True if the fault costs enough that a finding is expected."""
         return not self.twin and bool(self.expected) and self.cost >= CLEAR
 
     @property
@@ -80,7 +82,7 @@ class RecordedRun:
 
     @property
     def bound(self) -> float | None:
-        """Returns the largest bound of the findings that name the fault."""
+        """Returns the largest upper bound among the findings that name the fault; None if there is none."""
         gains = [one.gain for one in self.found.worth if one.id in self.expected and one.gain is not None]
         return max(gains, default=None)
 
@@ -117,8 +119,9 @@ def runs(half: str) -> tuple[RecordedRun, ...]:
 
 
 def table(half: str) -> list[tuple[str, int, int, int, int, int, int]]:
-    """Returns a row for each fault: the numbers of clear runs, of clear runs in which it was found, and found first, of
-    twins, of twins with a finding, and of wrong findings; the last row is the sum.
+    """Returns a row for each fault: numbers of runs in which it costs enough, of those in which it was found, of those
+    in which it was found first, of runs without the fault (twins), of twins with a finding, and of wrong findings. The
+    last row is the sum.
     """
     rows = []
     for fault in sorted({run.fault for run in runs(half)}):
@@ -137,13 +140,15 @@ def table(half: str) -> list[tuple[str, int, int, int, int, int, int]]:
 
 
 def scores(half: str) -> tuple[float, float, float, int, int]:
-    """Returns precision, recall, the share of found faults that stand first, healthy runs, and those with a finding."""
+    """Returns precision, recall, the share of found faults whose finding stands first, the number of healthy runs, and
+    the number of those with a finding.
+    """
     _, clear, found, first, healthy, disturbed, wrong = table(half)[-1]
     return found / max(1, found + wrong), found / max(1, clear), first / max(1, found), healthy, disturbed
 
 
 def bounds(half: str) -> list[tuple[str, float, float]]:
-    """Returns name, bound and measured cost of each clear fault that was found."""
+    """Returns name, upper bound and measured cost of each fault that costs enough and was found."""
     return [(run.name, run.bound, run.cost) for run in runs(half) if run.clear and run.bound is not None]
 
 

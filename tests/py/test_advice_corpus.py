@@ -23,7 +23,7 @@ LOGS = {path.stem: path for folder in ("advice/logs", "data") for path in (TESTS
 
 
 def test_every_rule_has_its_place_in_the_order() -> None:
-    """A rule that is missing in the list would never be applied, and nobody would notice."""
+    """A rule that is missing in the table of rules is never applied, which nobody would notice."""
     folder = Path(rules.__file__).parent
     files = {path.stem for path in folder.rglob("*.py")} - {"__init__"}
     assert len(RULES) == len(KNOWN) == len(files)
@@ -45,13 +45,13 @@ class Judged:
 
     @property
     def said(self) -> frozenset[str]:
-        """Returns the rules that have findings."""
+        """Returns the ids of the rules that found something."""
         return frozenset(one.id for one in self.findings)
 
 
 @cache
 def judged(corpus: str) -> tuple[Judged, ...]:
-    """Returns the logs of a set."""
+    """Returns the labelled logs of a set, with the advice on each."""
     found = []
     for row in yaml.safe_load((TESTS / "advice" / corpus).read_text(encoding="utf-8")):
         job = read_log(LOGS[row.get("log", row["name"])])

@@ -28,7 +28,7 @@ def test_random_jobs_are_judged_without_contradiction() -> None:
         said |= {one.id for one in found.findings}
         broken += [f"seed {seed}: {each}" for each in contradictions(job, found)]
     assert broken == [], "\n".join(broken)
-    assert len(said) >= 15  # Fewer rules would mean that the random jobs are too similar.
+    assert len(said) >= 15  # If fewer rules find something, the random jobs are too much alike.
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem[:40])

@@ -54,7 +54,7 @@ def test_a_remedy_with_more_stripes_than_the_log_shows_targets_says_so(targets: 
 
 
 def exchanging(stripes: int, ranks: int = 64) -> str:
-    """Returns the remedy for a file with this many stripes that two aggregators write."""
+    """Returns the remedy of a job whose file has this many stripes and is written by two aggregators."""
     upper = {"id": 1, "rank": -1, "COLL_WRITES": 16, "BYTES_WRITTEN": 512 * MIB, "VIEWS": 4}
     lower = {"id": 1, "rank": -1, "WRITES": 32, "BYTES_WRITTEN": 512 * MIB, "MAX_BYTE_WRITTEN": 512 * MIB - 1}
     times = pd.DataFrame(

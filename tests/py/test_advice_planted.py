@@ -18,14 +18,14 @@ SEEDS = range(1, 9)
 
 @cache
 def judged() -> tuple[tuple[Planted, Diagnosis], ...]:
-    """Returns every fault at every strength, of several shapes, with its judgement."""
+    """Returns a planted job for each fault, strength and seed, with its judgement."""
     runs = [planted(fault, each, seed) for fault in FAULTS for each in FAULTS[fault][2] for seed in SEEDS]
     return tuple((run, diagnosis(run.job)) for run in runs)
 
 
 def table() -> list[tuple[str, int, int, int, int, int]]:
-    """Returns a row for each fault: the numbers of runs in which it is clear, found, and found first; of twins without
-    it, and of twins with a finding; and of findings that name another fault.
+    """Returns a row for each fault: numbers of runs in which it is clear, found, and found first; of runs without it
+    (twins), and of twins with a finding; and of findings that name another fault.
     """
     rows = []
     for fault, (_, _, strengths) in FAULTS.items():

@@ -14,7 +14,7 @@ from log_archives import pack, unpack
 from recorded_runs import PLANTED, SETS, bounds, gains, gains_text, logs, runs, scores, text
 
 LEAST = (0.97, 0.92, 0.9)
-"""Least precision, recall and share of found faults that stand first, in each set."""
+"""Smallest precision, recall and share of found faults that stand first, for each set."""
 EVERY = (*SETS, "gains")
 
 
@@ -36,8 +36,8 @@ def test_no_fault_cost_more_than_its_bound() -> None:
 
 @pytest.mark.parametrize("half", ["thresholds", "unseen"])
 def test_bounds_are_above_the_cost_of_single_runs(half: str) -> None:
-    """A single run and its twin on a busy machine give the cost with an error of about a tenth, sometimes more. The
-    runs of `seen` were recorded long before or after their twins, so that their error is larger.
+    """A single run and its twin on a busy machine give the cost with an error of about a tenth, sometimes more. In the
+    set `seen`, runs and twins were recorded at very different times, so that the error is larger.
     """
     below = [row for row in bounds(half) if row[1] < 0.9 * row[2]]
     assert len(below) <= 0.12 * len(bounds(half)), below
@@ -51,7 +51,9 @@ def test_recorded_runs_are_judged_without_contradiction(half: str) -> None:
 
 
 def test_more_aggregators_save_exchange_too() -> None:
-    """The time of POSIX alone bounded the gain below what the right number of aggregators saved."""
+    """Regression: the bound was the time of POSIX alone, and so was smaller than what the right number of aggregators
+    saved.
+    """
     few = [row for row in bounds("thresholds") if row[0].startswith("aggregators")]
     assert few
     assert all(bound >= 0.9 * cost for _, bound, cost in few), few

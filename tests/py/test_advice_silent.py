@@ -33,8 +33,8 @@ def made(frames: dict[str, pd.DataFrame], nprocs: int = 8, names: dict[int, str]
 
 
 def slow_rank(slowest: float = 40.0, rank: int = 3, own: int = 16) -> Job:
-    """Returns a job in which makes a job in which eight ranks write 16 MiB each into one file in 0.5 s; `rank` takes
-    `slowest` seconds and writes `own` MiB.
+    """Returns a job in which eight ranks write 16 MiB each into one file in 0.5 s; only `rank` takes `slowest` seconds
+    and writes `own` MiB.
     """
     row = SHARED | {"id": 1, "WRITES": 256, "BYTES_WRITTEN": 128 * MIB, "MAX_BYTE_WRITTEN": 128 * MIB - 1}
     row |= {"F_WRITE_TIME": 3.5 + slowest, "F_SLOWEST_RANK_TIME": slowest, "SIZE_WRITE_100K_1M": 256}
@@ -42,7 +42,7 @@ def slow_rank(slowest: float = 40.0, rank: int = 3, own: int = 16) -> Job:
 
 
 def mpiio_time(above: float = 40.0, collective: bool = False) -> Job:
-    """Returns a job in which four ranks write large pieces with independent calls: POSIX takes 5 s, MPI-IO the given
+    """Returns a job in which four ranks write large pieces with independent calls: POSIX takes 5 s, and MPI-IO `above`
     seconds.
     """
     bytes_moved = {"BYTES_WRITTEN": 512 * MIB}
@@ -57,13 +57,13 @@ def mpiio_time(above: float = 40.0, collective: bool = False) -> Job:
 
 
 def one_place(place: int = 64, calls: int = 50000) -> Job:
-    """Returns a job in which a rank writes 64 bytes many times, all within this many bytes of the file."""
+    """Returns a job in which a rank writes 64 bytes many times, all within the same `place` bytes of the file."""
     row = {"id": 1, "rank": 0, "WRITES": calls, "BYTES_WRITTEN": 64 * calls, "MAX_BYTE_WRITTEN": place - 1}
     return made({"POSIX": frame("POSIX", [row | {"F_WRITE_TIME": 30.0, "SIZE_WRITE_0_100": calls}])}, nprocs=1)
 
 
 def seeks(each: float = 3.0, opens: int = 1) -> Job:
-    """Returns a job in which a rank seeks this many times before each of 5000 reads."""
+    """Returns a job in which a rank reads 5000 times and seeks `each` times before each read."""
     row = {"id": 1, "rank": 0, "READS": 5000, "BYTES_READ": 5000 * 8192, "MAX_BYTE_READ": 5000 * 8192 - 1}
     row |= {"OPENS": opens, "SEEKS": int(5000 * each), "SEQ_READS": 4999, "F_META_TIME": 20.0, "F_READ_TIME": 1.0}
     return made({"POSIX": frame("POSIX", [row | {"SIZE_READ_1K_10K": 5000}])}, nprocs=1)
@@ -80,7 +80,7 @@ def synced(seconds: float = 20.0, calls: int = 40) -> Job:
 
 
 def common_input(readers: int = 6, name: str = "/scratch/table") -> Job:
-    """Returns a job in which makes a job of eight ranks, of which the first `readers` read the same 8 MiB."""
+    """Returns a job of eight ranks, of which the first `readers` read the same 8 MiB."""
     row = {"id": 1, "READS": 8, "BYTES_READ": 8 * MIB, "MAX_BYTE_READ": 8 * MIB - 1, "F_READ_TIME": 20.0}
     rows = [row | {"rank": rank} for rank in range(readers)]
     return made({"POSIX": frame("POSIX", rows)}, names={1: name})
@@ -106,7 +106,7 @@ def inside_stripes(unaligned: int = 16, stripes: int = 4) -> Job:
 
 
 def wide(stripes: int = 16, size: int = MIB // 4) -> Job:
-    """Returns a job in which a rank reads four files with this many stripes of 1 MiB, in pieces of the given size."""
+    """Returns a job in which a rank reads four files of `stripes` stripes of 1 MiB each, in pieces of `size` bytes."""
     row = {"rank": 0, "READS": 400, "BYTES_READ": 400 * size, "MAX_BYTE_READ": 400 * size - 1, "SEQ_READS": 399}
     rows = [row | {"id": key, "F_META_TIME": 4.0, "F_READ_TIME": 1.0} for key in range(1, 5)]
     layout = layouts({key: list(range(stripes)) for key in range(1, 5)})
@@ -137,8 +137,8 @@ def locks(name: str = "/scratch/run.lock", opens: int = 400) -> Job:
 def hdf5(
     datasets: int = 2, calls: int = 8000, size: int = 4096, meta: float = 1.0, opens: int = 8, **fields: Any
 ) -> Job:
-    """Returns a job in which eight ranks access datasets of one file; POSIX moves what HDF5 is asked for, times
-    `below`.
+    """Returns a job in which eight ranks access datasets of one file; POSIX moves `below` times the bytes that HDF5
+    moves.
     """
     below = fields.pop("below", 1)
     row = SHARED | {"WRITES": calls // datasets, "BYTES_WRITTEN": calls // datasets * size, "OPENS": opens}
@@ -152,8 +152,8 @@ def hdf5(
 
 
 def filled(more: float = 1.0, read: float = 0.0, each: int = 16 * MIB) -> Job:
-    """Returns a job in which one process writes four HDF5 datasets, and POSIX writes `more` times as much beside them,
-    and reads `read`.
+    """Returns a job in which one process writes four HDF5 datasets of `each` bytes; POSIX writes `more` times as many
+    bytes, and reads `read` times as many.
     """
     datasets, given = max(4, 64 * MIB // each), max(4 * each, 64 * MIB)
     row = {"rank": 0, "WRITES": 1, "BYTES_WRITTEN": each, "DATASPACE_NPOINTS": each // 8, "DATATYPE_SIZE": 8}
@@ -249,7 +249,7 @@ def test_a_fault_is_found_and_its_near_twin_is_not(case: RuleTwin) -> None:
 
 
 def test_a_slow_rank_of_a_shared_file_is_named_with_its_bytes_and_times() -> None:
-    """One rank took eighty times as long as the mean of the others."""
+    """In this job one rank takes eighty times as long as the mean of the others."""
     found = said(slow_rank())["slow-rank-of-file"]
     assert found.evidence == (
         "Rank 3 took 40 s in f.1, 80.0 times the mean of the 7 other ranks, and moved 16 MiB of 128 MiB."
@@ -291,7 +291,7 @@ def test_fill_values_and_unaligned_objects_are_said_once() -> None:
 
 
 def test_one_place_is_not_called_random_access() -> None:
-    """Each write begins before the end of the previous one, at nearly the same place of the file."""
+    """In this job each write begins before the end of the previous one, at nearly the same place of the file."""
     assert "random-access" not in said(one_place())
 
 
@@ -304,7 +304,7 @@ def test_a_slow_rank_is_bounded_by_the_files_in_which_it_is_the_slowest() -> Non
 
 
 def test_tiny_datasets_cost_what_is_written_when_their_file_is_closed() -> None:
-    """Most bytes of small datasets reach the file only after H5Dwrite."""
+    """Most bytes of small datasets reach the file only after H5Dwrite, when the file is closed."""
     found = said(hdf5(datasets=2000, calls=8000, F_WRITE_TIME=1e-5, F_SLOWEST_RANK_TIME=1e-5, meta=0.0))
     assert found["hdf5-tiny-datasets"].gain == pytest.approx(0.2)
 

@@ -44,7 +44,7 @@ def job(nprocs: int, frames: dict[str, pd.DataFrame], run_time: float = 100.0, *
 
 
 def own_files(seconds: list[float], **counters: Any) -> pd.DataFrame:
-    """Returns records of one file per rank: 64 MiB in writes of 4 MiB, in this many seconds."""
+    """Returns records of one file per rank, each with 64 MiB in writes of 4 MiB that take the given seconds."""
     written = {"OPENS": 1, "WRITES": 16, "SEQ_WRITES": 15, "CONSEC_WRITES": 15, "SIZE_WRITE_1M_4M": 16}
     sizes = {"BYTES_WRITTEN": 64 * MIB, "MAX_BYTE_WRITTEN": 64 * MIB - 1}
     return frame(
@@ -69,7 +69,7 @@ def layouts(stripes: dict[int, list[int]], size: int = MIB) -> pd.DataFrame:
 
 
 def said(made: Job, **limits: float) -> dict[str, Finding]:
-    """Returns the findings by rule."""
+    """Returns the findings of the advice by rule."""
     return {one.id: one for one in findings(made, changed([f"{key}={value}" for key, value in limits.items()]))}
 
 
@@ -227,8 +227,8 @@ def test_gains_decide_on_words_and_silence() -> None:
 
 
 def short_run(io: float, start: float) -> Job:
-    """Returns a job of four ranks that ran for 10 s: I/O and MPI_Init take the given seconds, a barrier 1 s, and
-    computing the rest.
+    """Returns a job of four ranks that ran for 10 s: `io` seconds in I/O, `start` seconds in MPI_Init, 1 s in a
+    barrier, and the rest computing.
     """
     zero = dict.fromkeys(("calls", "sync_time", "bytes_sent", "bytes_received", "messages", "late_receives"), 0)
     zero |= {f"size_{number}": 0 for number in range(7)}
@@ -237,7 +237,8 @@ def short_run(io: float, start: float) -> Job:
         for rank in range(4)
         for name, spent in (("MPI_Init", start), ("MPI_Barrier", 1.0))
     ]
-    busy = use(10.0 - io, init=start)  # The processor is busy while MPI polls and idle while I/O waits.
+    # MPI keeps the processor busy while it polls; a rank that waits for I/O leaves it idle.
+    busy = use(10.0 - io, init=start)
     return job(4, {"POSIX": own_files([io] * 4)}, run_time=10.0, mpi_calls=pd.DataFrame(rows), process=busy)
 
 
@@ -307,7 +308,7 @@ def test_texts_to_paste_fit_a_terminal() -> None:
 
 
 def test_one_stripe_for_all_is_told_one_remedy() -> None:
-    """A file of one stripe also makes its target busy, but only one layout may be advised for it."""
+    """A file of one stripe also makes its target the busiest one, but only one layout may be advised for the file."""
     found = {one.id: one for one in findings(read_log(TESTS / "data/darshan/imbalanced-io.darshan"))}
     assert "lfs setstripe -c 8 -S 1M FOLDER" in found["narrow-stripes"].remedy
     assert "uneven-targets" not in found
@@ -332,7 +333,7 @@ def test_offsets_of_ranks_that_took_turns_begin_at_zero() -> None:
 
 
 def traced(compute: list[float], **counters: Any) -> Job:
-    """Returns a job of this many ranks that ran for 100 s, computed for the given time, and spent the rest in MPI."""
+    """Returns a job of 100 s in which each rank computed for the given seconds and spent the rest in MPI."""
     rows = [
         {"rank": rank, "function": function, "region": 0, "calls": 50000, "time": (100.0 - spent) / 2, "sync_time": 0.0}
         | {"messages": 0 if function == "MPI_Wait" else 50000, "late_receives": 0, "min_time": 0.0, "max_time": 1.0}
@@ -348,8 +349,8 @@ def test_ranks_that_compute_nothing_are_not_uneven() -> None:
 
 
 def test_time_not_attributed_on_the_longest_rank_evens_out_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time that the log does not attribute counts as computing for the other ranks, but only up to the time of the rank
-    that computed longest.
+    """Seconds of a rank that the log does not attribute count as computing, but only up to the computing time of the
+    longest rank.
     """
     times = {part: np.zeros(2) for part in (*parts.MPI_PARTS, *parts.IO_PARTS)}
     times |= {parts.COMPUTE: np.array([10.0, 2.0]), parts.UNKNOWN: np.array([9.0, 1.0]), "rank": np.arange(2)}
@@ -402,7 +403,9 @@ def test_messages_above_the_eager_limit_that_they_met() -> None:
 
 
 def placed(*cpus: str, on_core: float = 100.0, runnable: Any = 0.0, mpi: float = 1.0) -> Job:
-    """Returns a traced job of 100 s whose ranks may run on these processors; `mpi` has each rank's seconds in MPI."""
+    """Returns a traced job of 100 s whose ranks may run on the given processors; `mpi` is the seconds that each rank
+    spent in MPI.
+    """
     rows = [(rank, "node1", one, one.count(",") + 1, 0) for rank, one in enumerate(cpus)]
     places = pd.DataFrame(rows, columns=["rank", "host", "cpus", "cpu_count", "thread_level"])
     made = traced([100.0 - mpi] * len(cpus))
@@ -438,8 +441,8 @@ def test_ranks_on_few_processors_that_want_none_have_enough() -> None:
 
 
 def test_a_run_in_io_is_not_bound_by_its_processors() -> None:
-    """The verdict names I/O although the finding about processors may gain more, since that slows all parts of
-    a run.
+    """The verdict names I/O. The finding about processors may gain more, because waiting for a processor slows all
+    parts of a run.
     """
     finding = Finding("crowded-processors", "high", "Ranks share processors", "", "", 0.5, "at most 50 %", "", "")
     made = job(4, {"POSIX": own_files([60.0, 60.0, 60.0, 60.0])})
@@ -487,8 +490,8 @@ def test_opening_a_pipe_that_waits_is_no_metadata_trouble(usual: float, found: b
 
 
 def collective(times: list[float], sync: float = 0.0, mpi: str = "Open MPI v4.1.4", size: int = 8) -> Job:
-    """Returns a job of this many ranks that ran for 100 s and spent the given time in MPI_Allreduce, `sync` of it in
-    the timed barrier.
+    """Returns a job of 100 s in which each rank spent the given seconds in MPI_Allreduce, `sync` of them in the barrier
+    that is timed before it.
     """
     rows = [
         {"rank": rank, "function": "MPI_Allreduce", "region": 0, "calls": 1000, "time": spent, "sync_time": sync}

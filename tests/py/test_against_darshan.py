@@ -57,7 +57,9 @@ pytestmark = pytest.mark.skipif(not Path(LIBRARY).is_file(), reason="DARSHAN_LIB
 
 
 def records(program: Path, folder: Path, preload: str, **settings: str) -> dict[str, dict[str, int]]:
-    """Returns the counters by path of one run in a fresh `folder`."""
+    """Returns the counters of a program's files by path: the program runs in a new folder with `preload` as the
+    library.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     log = folder.with_suffix(".darshan")

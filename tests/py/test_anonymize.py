@@ -34,14 +34,14 @@ def anonymous(path: Path, folder: Path, *options: str, key: str = "a secret") ->
 
 
 def everything(path: Path) -> bytes:
-    """Returns the contents of all regions of a log, inflated."""
+    """Returns the contents of all regions of a log, decompressed."""
     contents = split_log(open_container(path))
     private = [chunk for region in contents.private or () for chunk in region.chunks]
     return b"\n".join([contents.job, contents.names, *contents.modules.values(), *private])
 
 
 def words_of(job: Job) -> set[bytes]:
-    """Returns every component of a path, host and argument."""
+    """Returns the words in a log that may identify something: components of paths, hosts and arguments."""
     hosts = {host for name, frame in job.frames.items() if "DXT" in name for host in frame["host"]}
     texts = [*job.names.values(), *job.command.split(), *hosts, *(mount.point for mount in job.mounts)]
     texts += job.private.get("job", {}).get("hosts", [])
@@ -51,7 +51,9 @@ def words_of(job: Job) -> set[bytes]:
 
 
 def vocabulary(job: Job) -> bytes:
-    """Returns the words that may stay: profilers' names, file system types, the log's hints, meanings of columns."""
+    """Returns the words that may stay in an anonymous log: profilers' names, file system types, the log's hints,
+    meanings of columns.
+    """
     tables = [chunk.partition(b"\n")[0] for region in regions_of(job.path) for chunk in region.chunks if b"\n" in chunk]
     kinds = [mount.kind.encode() for mount in job.mounts]
     return b" ".join([OWN, *kinds, *(value.encode() for value in job.metadata.values()), *tables])

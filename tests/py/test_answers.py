@@ -58,7 +58,7 @@ def answering(folder: Path, values: list[float | None] | None) -> None:
 
 
 def swept(folder: Path, told: dict[str, list[float | None] | None], **changes: Any) -> Results:
-    """Writes a sweep over three compiler flags that measured SECONDS of computing and has these answers."""
+    """Writes a sweep over three compiler flags whose runs measured SECONDS of computing and gave the answers in `told`."""
     for flags, values in SECONDS.items():
         for repetition, seconds in enumerate(values, 1):
             place = folder / "points" / f"flags{flags}" / f"rep-{repetition}"
@@ -213,7 +213,9 @@ def test_a_run_that_failed_is_no_program_without_an_answer() -> None:
 
 
 def test_answers_are_held_against_those_of_the_same_problem(tmp_path: Path) -> None:
-    """If another setting changes the problem, the answer changes because of that, and not because of a build."""
+    """Results are compared only with a baseline of the same problem: another size changes the answer, and so does not
+    prove a wrong build.
+    """
     for size, norm in ((1, 0.5), (2, 0.7)):
         for flags, far in (("-O0", 0.0), ("-O2", 1e-6 if size == 2 else 0.0)):
             place = tmp_path / "points" / f"{size}{flags}" / "rep-1"

@@ -55,8 +55,8 @@ def sentence(lines: list[str]) -> str:
 def test_shares_are_of_the_program_s_own_samples_and_where_nothing_is_left_it_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Most samples are in MPI. Of the program's own samples, 6 of 100, three quarters are in solve, which must be
-    traced.
+    """Most samples are in MPI. The program's own functions have 6 of 100 samples, three quarters of them in `solve`,
+    which must be traced.
     """
     rows = [("MPI", "MPI_Recv", "", 94), ("USER", "solve", "solve", 4), ("USER", "step", "step", 2)]
     columns = ["group", "function", "symbol", "samples"]

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def task_of(folder: Path, words: tuple[str, ...]) -> RunSpec:
-    """Returns a task of one rank that is started by `env` in place of an mpirun, without the profiler."""
+    """Returns a run of one rank that is started by `env` in place of an mpirun, without the profiler."""
     folder.mkdir(exist_ok=True)
     script = folder / "start"
     script.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')

@@ -17,7 +17,7 @@ from iolens.lab.run.settings.judged import refuse_unknown
 
 
 def iolens(*words: str, output: str = "/dev/null", **surroundings: str) -> tuple[int, str]:
-    """Returns the exit code and the text on standard error."""
+    """Runs `iolens` with these words; returns its exit code and its text on standard error."""
     with Path(output).open("w") as file:
         done = subprocess.run(
             [sys.executable, "-m", "iolens", *words],
@@ -157,7 +157,7 @@ MIXED = (
     ("report a --csv tables b", "report a b --csv tables"),
     ("recover a --list b", "recover a b --list"),
 )
-"""Calls with options between other words, and the same calls with the options first."""
+"""Command lines with options between other words, each with the same command line that has its options first."""
 
 
 @pytest.mark.parametrize(("mixed", "apart"), MIXED)

@@ -141,7 +141,7 @@ def test_numbers_that_are_nothing_anywhere_are_no_difference() -> None:
     subjects = read_subjects([ADVICE / f"{name}.darshan" for name in ("not-aggregated", "healthy-shared")])
     found = differences(subjects)
     mpi = found[found["group"] == "MPI-IO accesses"]
-    assert list(mpi["name"]) == ["writes of 1K to 10K bytes"]  # A log without MPI-IO lacks this row.
+    assert list(mpi["name"]) == ["writes of 1K to 10K bytes"]  # The comparison of a log without MPI-IO lacks this row.
     tables = {block.title: block for block in grouped_tables(subjects) if isinstance(block, Table)}
     assert "none of its logs or outputs" in tables["MPI-IO accesses"].note
     assert tables["Run"].note == ""
@@ -206,7 +206,8 @@ def test_sampled_functions_and_parts_of_the_time_come_with_their_largest_changes
         assert len(rows) > 1, group
         assert rows["change B"].dropna().abs().is_monotonic_decreasing, group
     went = found[found["group"] == "Parts of the time of an average rank"].set_index("name")
-    # A, which attributes all of its time, was never asleep; B does not tell how long it waited for a core.
+    # Log A attributes all of its time, so its ranks were never asleep; log B does not tell how long it waited for a
+    # core.
     assert went.loc["asleep or blocked", ["value A", "value B", "change B"]].tolist() == [0.0, 2.25, 2.25]
     assert "waiting for a core" not in went.index
 

@@ -34,7 +34,7 @@ def test_every_run_is_one_row(tmp_path: Path) -> None:
         16 * MIB,
         3,
     )
-    # Writes 100 MiB in io_seconds.
+    # The runs write 100 MiB each in `io_seconds`.
     assert row["bandwidth"] * row["io_seconds"] == pytest.approx(100)
     assert row["io_seconds_harmonic"] == pytest.approx(0.94 * row["io_seconds"])
     assert (row["requested.cb_nodes"], row["effective.cb_nodes"], row["observed.aggregators"]) == (4, 4, 4)
@@ -89,7 +89,9 @@ def test_best_worst_and_baseline_are_the_model_s(tmp_path: Path) -> None:
 
 
 def test_effects_are_balanced_geometric_means(tmp_path: Path) -> None:
-    """Without noise: stripes 1 -> 4 gives 1, 2, 4 times at 1, 2, 4 aggregators: geometric mean 2."""
+    """The runs have no noise. From 1 to 4 stripes the bandwidth grows by 1, 2 and 4 times at 1, 2 and 4 aggregators;
+    the geometric mean is 2.
+    """
     comparison = compared(write_sweep(tmp_path / "sweep", GRID, spread=0.0))
     effects = comparison.effects.set_index(["setting", "level"])
     stripes = effects.loc[("stripe_count", 4)]
@@ -158,7 +160,9 @@ BIMODAL = ((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80))
 
 
 def test_a_printed_ratio_is_the_quotient_of_the_printed_values(tmp_path: Path) -> None:
-    """Checks six runs or more with outliers: the median of a setting is a third away from its geometric mean."""
+    """These sweeps of six or more runs have outliers, so that the median of a setting is a third away from its
+    geometric mean.
+    """
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, repetitions=6, model=lambda _: 100.0)
     for repetition, speeds in enumerate(zip(*BIMODAL, strict=True), 1):
         for level, speed in zip((1, 2), speeds, strict=True):

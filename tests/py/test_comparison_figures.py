@@ -99,7 +99,7 @@ def overlapping(figure: Figure) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("count", [4, 5])
 def test_long_names_do_not_run_into_each_other(long_names: Comparison, count: int) -> None:
-    """Names of which four can be broken into lines and the fifth cannot."""
+    """Four of the names can be broken into lines; the fifth cannot."""
     points = long_names.points[long_names.points["variant"].isin(LONG[:count])]
     columns = ("value", "low", "high", "bandwidth")
     factors = long_names.factors

@@ -73,7 +73,7 @@ def test_fresh_runs_have_no_part_in_the_choice(tmp_path: Path) -> None:
 
 
 def test_fresh_runs_prove_what_the_sweep_alone_could_not(tmp_path: Path) -> None:
-    """Two repetitions of four settings prove nothing; three fresh ones of the two that matter do."""
+    """Two repetitions of four settings prove nothing; three fresh runs of the best setting and the baseline do."""
     folder = write_sweep(tmp_path / "sweep", MATRIX, repetitions=2, spread=0.7)
     assert not compared(folder).proven
     write_fresh(folder, [BEST, BASE], [[600.0, 610.0, 590.0], [150.0, 151.0, 152.0]])

@@ -129,7 +129,7 @@ def test_the_pdf_says_what_matters(tmp_path: Path) -> None:
         "page 1 of",
     ):
         assert words in text
-    # Aggregators requested, effective and observed, for 3 x 2 points with 3 runs each.
+    # The page shows aggregators as requested, effective and observed, for 3 x 2 points of 3 runs each.
     assert len(re.findall(r"4 ?/ ?4 ?/ ?4", text)) == 18
 
 
@@ -230,7 +230,7 @@ def test_nothing_to_compare_is_one_line_and_no_file(tmp_path: Path, capsys: pyte
 
 
 def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Path) -> None:
-    """Writes predictions into the folder of results, as `iolens predict -o` does, and finds them on a page of the
+    """Predictions are written into the folder of results, as by `iolens predict -o`, and must appear on a page of the
     comparison.
     """
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, 2)

@@ -195,7 +195,7 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
 def test_the_remedy_says_on_which_machines_it_holds(
     tmp_path: Path, here: float | None, stripes: tuple[int, int], told: str
 ) -> None:
-    """Predictions count if they are of this machine and have the best setting: 12 stripes, 4 aggregators."""
+    """Predictions must be for this machine and have the recommended setting: 12 stripes, 4 aggregators."""
     folder = lustre_sweep(tmp_path / "sweep")
     if here is not None:
         times = PredictedTimes(1.0, 2.0, 1.0, 1.0)

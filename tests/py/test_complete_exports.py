@@ -14,7 +14,7 @@ LOG = str(Path(__file__).resolve().parents[1] / "data/iolens/mpi_calls.darshan")
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Returns the output of `iolens table`."""
+    """Returns what `iolens table` prints for these words."""
     assert main(["table", *words]) == 0
     return capsys.readouterr().out
 

@@ -97,7 +97,7 @@ GLIBC_2_31 = """=loader /lib64/ld-linux-x86-64.so.2
 =launcher
 mpirun (Open MPI) 4.1.0
 """
-"""Messages of the loader in Debian 11 about libraries that were built in Debian 12."""
+"""Error messages of Debian 11's loader about libraries that were built in Debian 12."""
 
 
 def test_an_older_c_library_inside_is_named_with_what_helps() -> None:

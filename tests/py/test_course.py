@@ -135,7 +135,8 @@ def test_a_claim_is_judged_within_the_blocks_of_its_runs(tmp_path: Path) -> None
     assert [found.answer for found in answers] == [OPEN, YES]
     ratio = answers[1].ratio
     assert ratio is not None
-    assert (ratio.low, ratio.high) == pytest.approx((1.290, 1.313), abs=0.001)  # Student: 0.2635 ± 4.303 * 0.0036 / √3
+    # The interval of Student's t by hand: 0.2635 ± 4.303 * 0.0036 / √3.
+    assert (ratio.low, ratio.high) == pytest.approx((1.290, 1.313), abs=0.001)
 
 
 def test_what_cannot_be_judged_says_why(tmp_path: Path) -> None:

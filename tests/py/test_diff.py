@@ -52,7 +52,7 @@ def test_repetitions_give_the_interval_of_the_statistics() -> None:
 
 
 def test_runs_of_one_sweep_are_compared_within_their_blocks() -> None:
-    """The machine becomes eight times slower, and each setting runs once before any runs again."""
+    """The machine becomes eight times slower, and each setting runs once before any setting runs again."""
     values = [[1.0, 2.0, 4.0, 8.0], [1.1, 2.25, 4.3, 8.9]]
     blocks = [list(range(4))] * 2
     subjects = Subjects(tuple(started(one, f"2026-01-0{{}}T1{place}:00:00Z") for place, one in enumerate(values)))

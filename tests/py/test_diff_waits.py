@@ -17,7 +17,7 @@ WAITS, PATH, SAVED = "Waits of all ranks, by cause", "The critical path, by work
 
 
 def job(write: float, compute: float) -> Job:
-    """Returns a job in which rank 0 writes, and rank 1 computes, before both meet at 8 s."""
+    """Returns a job in which rank 0 writes and rank 1 computes, each for the given seconds, and both meet at 8 s."""
     meet = max(write, compute)
     late = RankLine().file(0, write).together("MPI_Barrier", write, meet, 2)
     return job_with(late, RankLine().together("MPI_Barrier", compute, meet, 2))
@@ -30,7 +30,7 @@ def subjects(*jobs: Job) -> Subjects:
 
 
 def rows(compared: Subjects, group: str) -> list[tuple[str, float, float]]:
-    """Returns the rows of a group: name and both values."""
+    """Returns the rows of a group of the comparison: name, and the values of both logs."""
     found = differences(compared)
     mine = found[found["group"] == group]
     return list(zip(mine["name"], mine["value A"].round(6), mine["value B"].round(6), strict=True))

@@ -51,7 +51,7 @@ def test_transfers_across_stripes_cost_locks_unless_stripes_are_bound(program: P
     assert even.handovers > aligned.handovers > bound.handovers == 0
     assert even.seconds > 1.2 * aligned.seconds
     assert aligned.seconds > bound.seconds
-    # Four targets of 200 MB/s cannot be faster, and domains bound to stripes come close.
+    # Four targets of 200 MB/s each are an upper bound; file domains that are bound to stripes must come close to it.
     assert 1 < bound.seconds / (256e6 / 800e6) < 1.02
 
 
@@ -63,7 +63,7 @@ def test_transfers_of_a_stripe_cost_the_same_in_all_three(program: Path) -> None
 
 @pytest.mark.parametrize(("stripes", "pays"), [(4, False), (12, True)])
 def test_bound_aggregators_pay_once_stripes_outrun_a_link(program: Path, stripes: int, pays: bool) -> None:
-    """Ten dumps of 100 MiB: one client's link is as fast as 6.25 targets."""
+    """The job makes ten dumps of 100 MiB. One client's link is as fast as 6.25 targets."""
     one, four = (cost(program, BOUND, aggregators, stripes, 100 * MIB, 10) for aggregators in (1, 4))
     assert one.handovers == four.handovers == 0
     assert (stripes > LINK_OVER_OST) == pays
@@ -82,14 +82,14 @@ def test_even_aggregators_pay_for_locks_unless_stripes_outrun_a_link(program: Pa
 
 @pytest.mark.parametrize(("machine", "gain"), [("course/ost.yaml", 1.0), ("course/thin-links.yaml", 1.8)])
 def test_a_second_aggregator_pays_on_thin_links_alone(program: Path, machine: str, gain: float) -> None:
-    """Two stripes, dumps of 100 MiB: on thin links bandwidth follows min(aggregators, targets)."""
+    """The job makes dumps of 100 MiB on two stripes. On thin links the bandwidth follows min(aggregators, targets)."""
     one, two = (cost(program, BOUND, aggregators, 2, 100 * MIB, 3, machine) for aggregators in (1, 2))
     assert one.seconds / two.seconds == pytest.approx(gain, rel=0.03)
 
 
 @pytest.mark.parametrize(("machine", "feeds"), [("thin-links", 1.5), ("balanced-links", 4.0), ("fat-links", 20.0)])
 def test_one_writer_gains_from_as_many_stripes_as_its_link_feeds(program: Path, machine: str, feeds: float) -> None:
-    """Ten dumps of 96 MiB: the bandwidth follows the smaller one of stripes and link."""
+    """The job makes ten dumps of 96 MiB. The bandwidth is that of the stripes or of the link, whichever is smaller."""
     seconds = {
         stripes: cost(program, BOUND, 1, stripes, 96 * MIB, 10, f"storage/{machine}.yaml").seconds
         for stripes in (1, 2, 4, 8, 12)

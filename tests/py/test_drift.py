@@ -20,8 +20,8 @@ SECONDS = Measure("run time", "s", "seconds", less_is_better=True)
 
 
 def sweep(blocks: int, trend: float, scatter: float = 0.01) -> pd.DataFrame:
-    """Makes four settings a factor of two apart, in shuffled blocks, whose rate changes by `trend` from the first run
-    to the last.
+    """Makes runs of four settings whose rates are a factor of two apart, in shuffled blocks; all rates change by
+    `trend` from the first run to the last.
     """
     chance = random.Random(7)
     order = [point for _ in range(blocks) for point in chance.sample(range(4), 4)]
@@ -55,7 +55,7 @@ def test_runs_that_are_too_few_or_not_usable_say_nothing() -> None:
 
 
 def test_a_sweep_by_run_time_names_its_storage_and_its_drift(tmp_path: Path) -> None:
-    """Any program has a run time; these runs need no result file."""
+    """These runs leave no result file, so that their run time is compared."""
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}, repetitions=5)
     saved = folder / "experiment.yaml"
     saved.write_text(saved.read_text().replace("write_bandwidth", "run_time"))

@@ -129,7 +129,7 @@ def test_every_exhibit_has_a_definition(listed: Sequence[Exhibit[Any]]) -> None:
 
 
 def exhibit_of(frame: pd.DataFrame, **given: Any) -> Exhibit[str]:
-    """Makes an exhibit of a given frame."""
+    """Makes an exhibit whose table is the given frame."""
     return Exhibit("name", "Title", lambda _: frame, **given)
 
 

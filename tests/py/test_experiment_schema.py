@@ -32,7 +32,9 @@ BEYOND = (
     *("together", "exclude", "is not between", "different values", "must differ", "not a range", "cannot be the name"),
     *("is not a condition", "not a time", "does not grow"),
 )
-"""Words of error messages that no schema can foresee: relations between keys, and the contents of texts."""
+"""Words of error messages about faults that a JSON Schema cannot describe: relations between keys, and the contents of
+texts.
+"""
 
 
 def places(node: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
@@ -61,7 +63,7 @@ def changed(tree: dict[str, Any], chance: random.Random) -> dict[str, Any]:
 
 
 def refusal(path: Path, tree: dict[str, Any]) -> str:
-    """Returns the command's reason for refusing an experiment; empty if it accepts it."""
+    """Returns the reason why `iolens sweep` refuses an experiment; empty if it accepts it."""
     path.write_text(yaml.safe_dump(tree), encoding="utf-8")
     try:
         load_experiment(path)

@@ -75,7 +75,7 @@ def periods(log: Path) -> int:
 
 
 def test_an_event_on_the_time_line_ends_where_the_next_one_begins() -> None:
-    """Events in a row of Chrome's viewers must follow or contain one another, to the nanosecond."""
+    """In Chrome's viewers, events of a row must follow or contain one another, to the nanosecond."""
     times = [0.1 + 3.7e-7 * number * number for number in range(2000)]
     events = [chrome.event(0, 0, "I/O", "write", begin, end) for begin, end in pairwise(times)]
     begins = [round(1000 * one["ts"]) for one in events]
@@ -101,7 +101,7 @@ def test_samples_that_waited_can_be_left_out(log: Path, tmp_path: Path) -> None:
 
 
 def in_function(name: str, text: str) -> int:
-    """Returns the periods of the collapsed chains that contain the function."""
+    """Returns the number of timer periods in the collapsed chains that contain a function."""
     lines = [line.rpartition(" ") for line in text.splitlines()]
     return sum(int(count) for chain, _, count in lines if name in chain.split(";"))
 

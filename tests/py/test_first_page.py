@@ -72,10 +72,10 @@ def gauge_texts(drawn: Sequence[Block]) -> set[str]:
 def test_each_gauge_by_hand() -> None:
     found = gauges(job({"POSIX": posix(UNEVEN), "LUSTRE": layout([(0,), (0,), (0,), (5,)])})).frame().set_index("gauge")
     assert found["value"].round(6).to_dict() == {
-        "share": 0.8,  # The slowest rank spends 8 of 10 s.
-        "balance": 0.4375,  # Balance: (2 + 2 + 2 + 8) / 4 over 8.
+        "share": 0.8,  # Share of I/O: the slowest rank spends 8 of 10 s in I/O.
+        "balance": 0.4375,  # Balance of the ranks: (2 + 2 + 2 + 8) / 4 divided by 8.
         "size": 2.0 * MIB,
-        # Effective stripes, if 3/4 of the bytes lie on one target and 1/4 on another: 1 / (9/16 + 1/16).
+        # Effective stripes: 3/4 of the bytes lie on one target and 1/4 on another, which gives 1 / (9/16 + 1/16).
         "stripes": 1.6,
     }
     assert found["bound"].to_dict() == {"share": 0.2, "balance": 0.8, "size": MIB, "stripes": 4.0}
@@ -325,7 +325,8 @@ def test_the_reasons_of_what_is_missing_are_those_of_this_log() -> None:
 
 def test_a_striped_file_that_opens_slowly_is_no_pipe() -> None:
     spent = io_seconds(read_log(DATA / "imbalanced-io.darshan"))
-    assert spent == pytest.approx(1390.99, abs=0.01)  # Includes the 33 s of one fopen, as in darshan-parser's sums.
+    # The time includes the 33 s of one fopen, as in darshan-parser's sums.
+    assert spent == pytest.approx(1390.99, abs=0.01)
 
 
 def test_a_log_of_which_most_is_missing_is_not_called_healthy(tmp_path: Path) -> None:
@@ -384,7 +385,7 @@ def test_facts_leave_out_what_standard_streams_did() -> None:
     waited = read_log(logs / "dxt.darshan")
     assert (
         verdicts(waited)[0] == "Transferred 33.9 MiB through POSIX."
-    )  # The parts of its time add up to more than the run.
+    )  # The parts of this job's time add up to more than the run.
 
 
 @pytest.mark.parametrize("ranks", [1, 100_000])

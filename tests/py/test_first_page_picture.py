@@ -30,7 +30,7 @@ def made(seconds: float, **fields: object) -> Job:
 
 
 def bars(block: FigureBlock) -> dict[str, float]:
-    """Returns the percentage of each segment by its name."""
+    """Returns the percentages in a bar's segments by their names."""
     return {one.get_label(): one.patches[0].get_width() for one in block.figure.axes[0].containers}
 
 
@@ -46,7 +46,8 @@ def test_the_bar_of_a_log_of_io_alone_names_what_it_does_not_know() -> None:
 
 
 def test_there_is_no_bar_where_times_overlap_or_nothing_is_known() -> None:
-    assert time_bar(made(9.0)) == []  # An average rank cannot spend 13.5 s in a run of 10 s.
+    # An average rank of 13.5 s cannot fit into a run of 10 s, so that nothing is drawn.
+    assert time_bar(made(9.0)) == []
     assert time_bar(job_of(frames={}, names={})) == []
 
 

@@ -54,11 +54,11 @@ def test_reads_before_writes_of_an_empty_file_are_data_sieving() -> None:
     assert "one collective call\nwithout holes" in said["data-sieving"].remedy
     slowest = written.groupby("rank")["POSIX_F_READ_TIME"].sum().max() / made.run_time
     assert said["data-sieving"].gain > slowest > 0.28
-    assert "write-amplification" not in said  # Data sieving also writes the holes between the program's pieces.
+    assert "write-amplification" not in said  # Data sieving also writes the gaps between the program's pieces.
 
 
 def test_a_file_is_said_to_be_moved_by_the_ranks_that_moved_it() -> None:
-    """One aggregator carried the bytes of 496 ranks: the record's slowest rank has all bytes."""
+    """One aggregator carried the bytes of 496 ranks, so that the record names it as the slowest rank with all bytes."""
     evidence = found(read_log(DATA / "darshan/imbalanced-io.darshan"))["narrow-stripes"].evidence
     assert "1 rank of 496 moved 98.6 GiB on 1 stripe" in evidence
 
@@ -76,7 +76,7 @@ def test_reads_past_the_end_of_a_file_are_not_missing_from_the_log() -> None:
 
 @pytest.mark.parametrize(("stripes", "most"), [(4, 1 - 1 / 4), (2, 1 - 1 / 2), (1, None)])
 def test_a_hint_for_aggregators_can_gain_no_more_than_the_stripes_allow(stripes: int, most: float | None) -> None:
-    """In the log cb_nodes=4 was requested, and one rank wrote all 512 MiB through MPI-IO."""
+    """In the log cb_nodes=4 was requested, but one rank wrote all 512 MiB through MPI-IO."""
     made = read_log(LOGS / "clamped-hint.darshan")
     layout = made.frames["LUSTRE"].assign(stripe_count=stripes, osts=[tuple(range(stripes))])
     said = found(replace(made, frames={**made.frames, "LUSTRE": layout})).get("hints-ignored")
@@ -119,7 +119,7 @@ def test_the_number_of_targets_is_called_effective() -> None:
 
 
 def known_parts(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]]) -> None:
-    """Sets the parts of the time of two ranks."""
+    """Replaces the parts of the time of a job's two ranks by the given seconds."""
     each = pd.DataFrame({"rank": [0, 1], **{part: seconds.get(part, [0.0, 0.0]) for part in parts.PARTS}})
     monkeypatch.setattr(time, "rank_time", lambda made: as_records(each))
 
@@ -156,7 +156,7 @@ def test_a_comparison_says_first_that_the_work_was_unlike() -> None:
 
 
 def test_a_comparison_bounds_a_finding_as_the_advice_does() -> None:
-    """On a clock of whole seconds the run may have been a second shorter, which makes the share larger."""
+    """In a log of whole seconds the run may have been a second shorter, which makes the share of I/O larger."""
     (job_of_seconds,) = mpi_io_tests().all[1].jobs
     cells = {row[0]: row[2] for row in FINDINGS.table(mpi_io_tests()).rows}
     for one in findings(job_of_seconds):
@@ -238,7 +238,9 @@ def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
 
 
 def test_mpi_calls_inside_mpiio_are_no_time_of_their_own() -> None:
-    """The module APMPI counted the calls by which MPI-IO exchanges data, too: both fill the run by themselves."""
+    """The module APMPI also counted the MPI calls that MPI-IO makes to exchange data, so that each of both fills the
+    run by itself.
+    """
     made = read_log(LOGS / "e3sm_io_heatmap_only.darshan")
     mpiio = made.frames["MPI-IO"].filter(regex="F_(READ|WRITE|META)_TIME").sum(axis=1).sum() / made.nprocs
     summed = made.frames["APMPI"]["time"].mean()

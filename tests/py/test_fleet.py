@@ -36,11 +36,11 @@ SOME = (
     *("darshan/partial_data_stdio", "darshan/noposix", "darshan/empty_log", "iolens/mpi_calls", "iolens/hdf5_calls"),
     "darshan/treddy_mpi-io-test_id4373053_6-2-60198-9815401321915095332_1",
 )
-"""Sample logs: old and new ones, of both byte orders, with and without findings."""
+"""Sample logs: old and new versions, both byte orders, with and without findings."""
 
 
 def test_a_store_has_the_advice_of_every_sample_log() -> None:
-    """A quick look at a log decides which rules are evaluated; it must miss none that has a finding."""
+    """A quick look at a log decides which rules are evaluated; it must not leave out a rule that would find something."""
     compared = 0
     for path in sorted([*DATA.rglob("*.darshan"), *(DATA.parent / "advice/logs").glob("*.darshan")]):
         try:

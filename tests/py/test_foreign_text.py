@@ -193,7 +193,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def said_by(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Returns what a command printed, which ends with an exit code of its own."""
+    """Returns what a command printed; the command ends by SystemExit."""
     with suppress(SystemExit):
         assert main(words) in (0, 1, 2)
     said = capsys.readouterr()
@@ -253,7 +253,7 @@ def test_no_name_of_several_logs_brings_a_control_character(
 
 
 def test_no_message_of_the_library_holds_a_control_character(tmp_path: Path) -> None:
-    """Characters that a terminal obeys, and a byte that is no UTF-8."""
+    """The texts have characters that a terminal obeys, and a byte that is not UTF-8."""
     ranges = [(1, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200E, 0x200F), (0x2028, 0x202E), (0x2066, 0x2069)]
     obeyed = "".join(chr(letter) for first, last in ranges for letter in range(first, last + 1))
     value = f"naïve 文件{obeyed}\udc9b"

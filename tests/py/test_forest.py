@@ -168,7 +168,9 @@ def test_waiting_is_within_the_processes_time(forest: Forest) -> None:
 
 
 def test_processor_time_is_that_of_the_recorded_time() -> None:
-    """A process used 0.3 s of its 0.5 s before it was recorded, as its loader or the program before an exec."""
+    """A process used 0.3 s of its 0.5 s of processor time before it was recorded: in its loader, or in the program
+    before an exec.
+    """
     used = pd.DataFrame(
         {"rank": [0], "user_time": [0.4], "system_time": [0.1], "earlier_user": [0.25], "earlier_system": [0.05]}
     )

@@ -93,7 +93,8 @@ def test_a_single_batch_under_way_makes_both_sides_wait(
 def test_without_samples_the_stage_is_not_known(
     tmp_path: Path, library: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "300")  # Without this, long names of files would wrap the cell that holds the reason.
+    # A narrow terminal would wrap long file names in the cell that holds the reason.
+    monkeypatch.setenv("COLUMNS", "300")
     recorded(tmp_path, library, sys.executable, "fork", (0.01, 0.01, 0.01), options=())
     row = row_of(tmp_path)
     assert row["limit"] == ""

@@ -27,7 +27,7 @@ import reader as fuzzer  # noqa: E402
 
 
 def rewritten(folder: Path, **changes: Any) -> Path:
-    """Returns a sample log with other contents."""
+    """Returns the path of a sample log that was written again with other contents."""
     log = container.open_container(OURS)
     path = folder / "changed.darshan"
     path.write_bytes(put_together(log, dataclasses.replace(split_log(log), **changes)))

@@ -54,12 +54,12 @@ def test_a_planted_fall_is_caught_where_less_is_worse() -> None:
 @pytest.mark.parametrize(
     ("limit", "base", "new", "unit", "outcome"),
     [
-        ("g_x>+10%", [1.0], [5.0], "s", OPEN),  # The spread of a time is not known from a single run.
-        ("g_x>+10%", [100], [109], "calls", HELD),  # Counts do not scatter.
+        ("g_x>+10%", [1.0], [5.0], "s", OPEN),  # A single run does not tell how widely a time scatters.
+        ("g_x>+10%", [100], [109], "calls", HELD),  # A count is the same in each run, so that one run is enough.
         ("g_x>+10%", [100], [111], "calls", BROKEN),
         ("g_x>+0%", [0], [1], "calls", BROKEN),
         ("g_x>+0%", [0], [0], "calls", HELD),
-        ("g_x>+10%", [1.0, 0.0], [1.0, 2.0], "s", OPEN),  # A ratio to 0 does not exist.
+        ("g_x>+10%", [1.0, 0.0], [1.0, 2.0], "s", OPEN),  # A ratio to 0 is undefined.
         ("g_x>+10%", [1.0, 1.1], [1.1, 1.2], "s", OPEN),  # Two runs are too few to decide.
         ("g_x>+10%", [], [1.0], "s", OPEN),
     ],
@@ -78,7 +78,7 @@ def test_a_number_that_is_none_breaks_no_limit_and_is_said(value: float, unit: s
 
 
 def recorded(seconds: list[float], **fields: Any) -> Subject:
-    """Returns runs of which there are logs."""
+    """Returns a subject whose runs left logs with these run times."""
     jobs = [job_of(one, frames=small_job().frames, names=small_job().names, **fields) for one in seconds]
     return Subject("x", Path("x"), tuple(Trial(Path("x"), made) for made in jobs))
 
@@ -87,8 +87,10 @@ def recorded(seconds: list[float], **fields: Any) -> Subject:
     ("limit", "is_base_cut", "is_new_cut", "outcome"),
     [
         ("run_time>+10%", False, False, HELD),
-        ("run_time>+10%", False, True, OPEN),  # A killed program ran for a shorter time than it would have.
-        ("run_time>+10%", True, False, HELD),  # With its whole time, the base run makes the growth smaller still.
+        # A killed program would have run longer, so that its time is only a lower bound.
+        ("run_time>+10%", False, True, OPEN),
+        # If the killed run of the baseline had ended, the growth would be smaller still.
+        ("run_time>+10%", True, False, HELD),
         ("posix_written<-5%", False, True, HELD),
         ("posix_written<-5%", True, False, OPEN),
         ("posix_speed_by_the_slowest<-5%", False, True, OPEN),
@@ -115,7 +117,7 @@ def test_a_trace_without_room_leaves_the_verdict() -> None:
 
 @pytest.mark.parametrize(("new", "outcome"), [(3.0, OPEN), (4.0, BROKEN)])
 def test_a_second_proves_nothing_if_logs_count_whole_seconds(new: float, outcome: str) -> None:
-    """1.99 and 2.01 s may be 2 and 3 s in such logs."""
+    """In such logs 1.99 and 2.01 s may appear as 2 and 3 s."""
     sides = [recorded([seconds] * 3, version="3.21") for seconds in (2.0, new)]
     (found,) = judge_limit([limit_of("run_time>+10%")], *sides)
     assert found.outcome == outcome

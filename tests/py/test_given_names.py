@@ -79,7 +79,7 @@ def test_a_function_and_the_part_split_from_it_are_one_frame(tmp_path: Path) -> 
     assert is_split_part("comm.constprop.0.part.1")
     assert not is_split_part("comm.constprop.0")
     rows = [
-        # Columns: node, parent, function, is_split.
+        # Columns: node, parent, function, and whether the compiler split the function.
         (0, -1, "main", False),
         (1, 0, "comm", False),
         (2, 1, "comm", True),

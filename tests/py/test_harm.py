@@ -47,7 +47,7 @@ def test_nothing_differs(name: str, tmp_path: Path) -> None:
 
 
 def test_a_difference_is_found(tmp_path: Path) -> None:
-    """The setting that makes the profiler print on standard error must be reported as a difference."""
+    """A setting makes the profiler print on standard error, which must be reported as a difference."""
     (kind,) = [kind for kind in KINDS if kind.name == "exit code"]
     ((_, cells),) = differences([kind], [Way("speaks", settings=(("IOLENS_DUMP_CONFIG", "1"),))], tmp_path)
     assert cells == ["stderr"]

@@ -150,7 +150,9 @@ def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_table_of_files_knows_the_ranks_behind_each(tmp_path: Path) -> None:
-    """Compares with counts of the records. A file of all ranks is marked; without other files there is no filter."""
+    """The numbers in the table are compared with counts of the records. A file of all ranks is marked; if there are no
+    others, there is no filter.
+    """
     job = read_log(RICH)
     write_job(job, tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text(encoding="utf-8")

@@ -98,9 +98,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lab.predict": {"errors", "log", "metrics", "lab", "lab.storage", "lab.run"},
     "lab.mimic": {"errors", "log", "lab"},
 }
-"""For each folder the other folders that its files may import, besides those in OPEN: log and symbols → metrics →
-figures → pages, metrics → lab → pages, and the command line last. In the lab: shared code, then recovery, storage and
-workloads, one run, launchers, sweeps; in a sweep: define → plan → perform → read.
+"""For each folder of the package, the other folders that its files may import besides those in OPEN: log and symbols →
+metrics → figures → pages, metrics → lab → pages, and the command line last. In the lab: shared code, then recovery,
+storage and workloads, one run, launchers, sweeps; in a sweep: define → plan → perform → read.
 """
 
 

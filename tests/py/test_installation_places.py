@@ -9,7 +9,7 @@ from iolens.errors import IolensError
 from iolens.lab.installation import find_library, find_program
 
 NOWHERE = "/" + "x" * 300
-"""A folder whose files cannot be opened, for a reason other than absence, even by root."""
+"""A path that cannot be opened even by root: its name is too long."""
 
 
 def test_a_home_or_library_folder_that_cannot_be_entered_holds_no_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,7 @@ def test_single_copy_is_switched_off_where_it_fails_and_nowhere_else(monkeypatch
 
 
 def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The trial returns the error code of the system, even if the call is refused."""
+    """The call that tries single copy returns the system's error code if it is refused."""
     works = single_copy.single_copy_works.__wrapped__()
     assert works is _python_reads_from_python()
 
@@ -142,7 +142,7 @@ def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_single_copy_is_tried_without_a_new_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new Python takes longer to start than all other work before a launcher starts."""
+    """Starting another Python would take longer than all other work before a launcher starts."""
     started: list[object] = []
     monkeypatch.setattr(subprocess, "Popen", lambda *words, **_: started.append(words))
     before = set(os.listdir("/proc/self/fd"))
@@ -231,7 +231,9 @@ def test_romio_has_the_name_that_this_open_mpi_gives_it(
 
 @pytest.mark.parametrize("name", ["usual", "openmpi5"])
 def test_a_launcher_starts_more_ranks_than_cores_with_these_variables_alone(name: str) -> None:
-    """The launchers themselves are the witness; they run as root if the test does."""
+    """The launchers themselves are the witness: they are started with these variables; they run as root if the test
+    does.
+    """
     its = library(name)
     surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_", "PRTE_"))}
     ranks = own_cores() + 2
@@ -245,4 +247,4 @@ def test_a_launcher_starts_more_ranks_than_cores_with_these_variables_alone(name
     )
     assert done.returncode == 0, done.stderr
     mine = next(line for line in Path("/proc/self/status").read_text().splitlines() if "Cpus_allowed_list" in line)
-    assert done.stdout.splitlines() == [mine] * ranks  # Each rank may run on all processors.
+    assert done.stdout.splitlines() == [mine] * ranks  # Each rank must be allowed to run on all processors.

@@ -132,7 +132,7 @@ def test_a_launcher_without_nodes_cannot_vary_them(file: Path, capsys: pytest.Ca
 
 
 def tasks(*shapes: str, runs_per_job: int) -> list[RunSpec]:
-    """Returns tasks named by their position, with shapes such as `2x4`: nodes and ranks."""
+    """Returns one task for each shape, named by its position in `shapes`; `2x4` means 2 nodes and 4 ranks in all."""
     made = ((Path(str(place)), *map(int, shape.split("x"))) for place, shape in enumerate(shapes))
     return [
         RunSpec(folder, ("mpirun",), ranks, ("a",), Setup(), options={"nodes": nodes, "runs_per_job": runs_per_job})

@@ -54,8 +54,8 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def played(folder: Path, outcomes: Sequence[bool], key: str = "same") -> RunRecord:
-    """Plays attempts that end as `outcomes` say, and leaves a record of each, as a real run does; one attempt too many
-    raises.
+    """Plays the attempts of a run, which end as `outcomes` say, and leaves a record of each, as a real run does. Raises
+    an error if a further attempt is made.
     """
     asked = PointSpec(id="sc1/rep-1", ranks=4, point={"stripe_count": 1, "repetition": 1})
     left = iter(outcomes)

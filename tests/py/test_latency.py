@@ -22,7 +22,7 @@ from iolens.pages.exhibits.sweep.latency import CHOICES, Latencies
 
 SIZES = (1, 1024, 4 * 2**20)
 SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}
-"""Latency of each variant as a multiple of the default's."""
+"""Latency of each variant as a multiple of that of the variant `default`."""
 
 
 def rows(noise: tuple[float, ...] = (0.99, 1.0, 1.01)) -> pd.DataFrame:

@@ -31,7 +31,7 @@ double scale(double *restrict a, const double *restrict b, int n)
 """
 REMARKS = [
     Remark("/src/solve.c", 30, "solve", "V", begins_loop=True),
-    # An earlier attempt of the compiler that failed.
+    # This remark stems from an earlier attempt of the compiler, which failed.
     Remark("/src/solve.c", 31, "solve", "m", "complicated access pattern."),
     Remark("/src/solve.c", 31, "solve", "i"),
     Remark("/src/solve.c", 40, "solve", "m", "couldn't vectorize loop", begins_loop=True),
@@ -82,7 +82,7 @@ def test_a_loop_of_an_inlined_function_is_that_function_s(tmp_path: Path, monkey
     found = feedback.hot_feedback(job(), read_remarks(tmp_path))
     assert found is not None
     assert set(found["letters"][0]) & set("Vum")
-    assert found["loop"][0] in (3, 4)  # GCC 14 names the first line of the loop's body.
+    assert found["loop"][0] in (3, 4)  # GCC 14 gives the first line of the loop's body in place of the loop's own.
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,8 @@ def rounds_to_a_number(text: str, values: list[float]) -> bool:
 
 def test_every_planted_number_of_a_thousand_texts_is_named(log: Source[Job]) -> None:
     chance, values = random.Random(2713), [one for one in values_of(log.subject) if one >= 0]
-    # Numbers in sentences of the log are left out, because a planted number must not equal one of them by chance.
+    # Numbers in sentences about the log are removed from the candidates, because a planted number must not equal one of
+    # them by chance.
     said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(tools.overview(log)).replace(",", ""))]
     for _ in range(1000):
         true = [written(chance.choice(values), chance) for _ in range(3)]
@@ -193,7 +194,7 @@ def test_true_numbers_pass_in_each_spelling(log: Source[Job]) -> None:
 
 
 def test_a_name_of_the_log_is_told_from_one_that_it_does_not_have(log: Source[Job]) -> None:
-    """A version or an address is no number, and must stand in the log as it is."""
+    """A version or an address is no number, so that it must occur in the log exactly as it is."""
     version = tools.overview(log)["facts"]["profiler"]
     assert all(one.source for one in numbers_in_text(log, f"It was recorded by {version}."))
     assert [one.source for one in numbers_in_text(log, "Recorded by version 17.3.99 on 10.0.0.7.")] == ["", ""]

@@ -155,7 +155,7 @@ def test_the_data_has_old_and_big_endian_logs() -> None:
 
 
 def rewritten(compress: Any, kind: int) -> bytes:
-    """Writes the small log with its regions compressed again."""
+    """Returns the small log with each region compressed again by `compress`."""
     log = container.open_container(SMALL)
     data = bytearray(log.data[:1328])
     data[16] = kind
@@ -282,7 +282,7 @@ def test_what_is_there_of_a_file_that_was_cut_short_is_read(job: Job, tmp_path: 
         assert found.partial
         assert dict(found.names) == {key: job.names[key] for key in found.names}
         for name, frame in found.frames.items():
-            # The numbers of threads depend on which threads are in the log.
+            # The numbers of threads depend on which threads are in the log, so that they are not compared.
             shared = [column for column in frame if column != "thread"]
             assert frame[shared].astype(str).equals(job.frames[name][shared].head(len(frame)).astype(str))
 

@@ -124,7 +124,7 @@ def test_no_sum_changes_and_the_slowest_rank_is_that_of_the_whole_family() -> No
 
 
 def test_many_families_cost_no_square_of_their_number() -> None:
-    """With a search for each family, four times as many would take 16 times as long."""
+    """If each name were compared with each family, four times as many names would take 16 times as long."""
     times = []
     for count in (500, 2000):
         words = ["".join(letters) for letters in itertools.islice(itertools.product("ghijklm", repeat=4), count)]
@@ -154,7 +154,9 @@ def test_a_name_with_a_sign_of_its_own_is_no_member_of_a_family() -> None:
 
 
 def test_long_words_of_hexadecimal_letters_cost_no_square_of_their_length() -> None:
-    """A word eight times as long would take 64 times as long: minutes for names as long as Linux allows."""
+    """Searching each part of a word would take 64 times as long for a word eight times as long: minutes for names as
+    long as Linux allows.
+    """
     times = []
     for length in (4000, 32000):
         begin = time.process_time()

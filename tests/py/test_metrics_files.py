@@ -25,7 +25,8 @@ def test_costly_files_stand_in_one_list() -> None:
     slow = [{"id": n, "rank": 0, "F_READ_TIME": 10.0 + n, "BYTES_READ": 1} for n in range(1, 17)]
     large = [{"id": 100 + n, "rank": 0, "F_READ_TIME": 1.0, "BYTES_READ": MIB * n} for n in range(1, 15)]
     found = costly_files.costly_files(job({"POSIX": frame("POSIX", [*slow, *large])})).frame()
-    # By time: the files with 16 to 2 s. By bytes: the large files, and one of the slow files, which have one byte each.
+    # Sorted by time: the files with 16 to 2 s. Sorted by bytes: the large files, and one of the slow files, which have
+    # one byte each.
     assert found["path"][:15].tolist() == [f"record {n}" for n in range(16, 1, -1)]
     assert {f"record {100 + n}" for n in range(1, 15)} <= set(found["path"][15:])
     assert found["path"].is_unique
@@ -91,11 +92,11 @@ def test_a_file_of_some_ranks_is_grouped() -> None:
 def test_places_are_the_cells_that_calls_cover() -> None:
     columns = ["id", "op", "offset", "length", "start", "end"]
     rows = [
-        (1, "write", 0, 250, 0.0, 0.1),  # A quarter of the calls end within the first of ten seconds.
+        (1, "write", 0, 250, 0.0, 0.1),  # A quarter of the calls end within the first second of ten.
         (1, "write", 500, 500, 4.0, 6.9),
         (1, "read", 250, 1, 9.5, 9.6),
         (1, "read", -1, 100, 0.0, 9.0),  # The offset of this access is unknown.
-        (2, "write", 0, 100, 0.0, 9.0),  # This file has fewer bytes.
+        (2, "write", 0, 100, 0.0, 9.0),  # This access is to the file with fewer bytes.
     ]
     made = job({"DXT_POSIX": pd.DataFrame(rows, columns=columns)}, {1: "/scratch/busy"})
     found = traces.transfer_places(made, "DXT_POSIX", rows=4, columns=10)
@@ -123,7 +124,7 @@ def test_stripes_and_targets(made: Job) -> None:
 
 
 def lustre(rows: list[tuple[int, tuple[int, ...]]]) -> pd.DataFrame:
-    """Returns layouts of one component per file: id and targets."""
+    """Returns layouts with one component per file, from the ids of files and their targets."""
     columns = {"rank": 0, "component": 0, "stripe_size": MIB, "mirror": -1, "extent_start": 0, "extent_end": -1}
     return pd.DataFrame(
         [{"id": key, **columns, "stripe_count": len(osts), "osts": osts, "pool": ""} for key, osts in rows]

@@ -69,7 +69,7 @@ def test_time_of_an_average_process(made: Job) -> None:
 
 def test_speed_by_slowest(made: Job) -> None:
     found = cost.performance(made, "POSIX")
-    # Rank 0 spends 1 + 2 s in its own files, rank 2 2.5 s; the slowest rank of the shared file spends 2 s.
+    # Rank 0 spends 1 + 2 s in its own files and rank 2 2.5 s; the slowest rank of the shared file spends 2 s in it.
     assert found.seconds == pytest.approx(5.0)
     assert found.mib_per_second == pytest.approx((8 * MIB + 600) / MIB / 5.0)
 

@@ -38,7 +38,7 @@ def test_a_long_burst_at_the_start_hides_no_period() -> None:
 
 
 def test_random_maps_rarely_look_even() -> None:
-    """Each of four kinds of random maps gives a false alarm in one case of 200. More than 5 alarms in 250 maps have a
+    """Each of four kinds of random maps gives a false alarm in 1 of 200 cases; more than 5 alarms in 250 maps have a
     probability below 1 in 300.
     """
     rng = np.random.default_rng(11)
@@ -82,7 +82,7 @@ def test_a_job_says_its_period_and_what_its_checkpoints_cost() -> None:
 
 
 def test_the_best_interval_loses_least() -> None:
-    """Finds the best interval by trying all of them in steps of a second."""
+    """Compares with the best interval found by trying all intervals in steps of a second."""
     for checkpoint, failures in ((40.0, 86400.0), (5.0, 3600.0), (300.0, 7 * 86400.0)):
         tried = min(range(1, 40000), key=lambda pause: lost_share(pause, checkpoint, failures))
         assert abs(best_interval(checkpoint, failures) - tried) <= 1

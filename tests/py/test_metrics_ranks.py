@@ -57,7 +57,7 @@ def test_balance_of_the_ranks() -> None:
     moved = {0: (100, 0), 1: (300, 0), 3: (100, 50)}
     rows = [
         {"module": module, "rank": rank, "width": 0.1, "bin": 0, "written": written, "read": read}
-        for module in ("POSIX", "MPI-IO")  # Bytes that MPI-IO moves are also counted by POSIX.
+        for module in ("POSIX", "MPI-IO")  # POSIX also counts the bytes that MPI-IO moves.
         for rank, (written, read) in moved.items()
     ]
     here = job({"HEATMAP": pd.DataFrame(rows)})

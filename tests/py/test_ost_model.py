@@ -130,7 +130,7 @@ WRONG = {
     ("2", "1048576", "-1"): "START -1: a target from 0 to 11 is needed",
     ("2", "1048576", ""): "START : a target from 0 to 11 is needed",
 }
-"""Stripe count, stripe size and first target of a layout, and the message about them."""
+"""Layouts that are refused (stripe count, stripe size, first target), with the message for each."""
 
 
 @pytest.mark.parametrize("layout", WRONG)

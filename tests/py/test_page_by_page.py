@@ -74,7 +74,7 @@ def test_a_merged_record_that_contradicts_itself_is_spread_evenly(wrong: dict[st
 
 
 def test_ranks_that_the_log_knows_by_themselves_keep_their_time_below_mpiio() -> None:
-    """MPI-IO took 1.5 s of each rank, POSIX in it what `file_ranks` has by rank."""
+    """MPI-IO took 1.5 s of each rank; `file_ranks` tells how much of it each rank was in POSIX."""
     posix = [0.2, 0.4, 0.6, 0.8]
     apart = {"file": 1, "rank": range(4), "reads": 0, "writes": 1, "opens": 1, "bytes_read": 0, "bytes_written": 9}
     merged = {"id": 1, "rank": -1, "WRITES": 4, "INDEP_WRITES": 4}
@@ -106,7 +106,7 @@ def test_the_parts_of_a_sample_log_agree_with_its_slowest_rank() -> None:
 
 
 def test_ranks_that_do_the_io_of_others_are_no_longer_in_mpiio_than_these() -> None:
-    """56 of 512 ranks access the file; all of them wait in the same collective calls."""
+    """In this log 56 of 512 ranks access the file, and all of them wait in the same collective calls."""
     made = sample("e3sm_io_heatmap_only")
     each = time.rank_time(made)
     inside = each[MPIIO] + each[POSIX]
@@ -141,8 +141,10 @@ def test_the_functions_of_apmpi_are_those_that_libdarshan_reads() -> None:
 def test_a_log_with_apmpi_names_the_kinds_and_the_function_that_took_most() -> None:
     made = sample("darshan-apmpi-2nodes-64mpi")
     shares = dict(time.time_parts(made).rows("part", "seconds"))
-    assert shares[COLLECTIVE] == pytest.approx(165.55, abs=0.05)  # MPI_Allreduce, and some MPI_Bcast and MPI_Reduce.
-    assert shares[POINT] == pytest.approx(123.34 + 48.82 + 29.67, abs=0.05)  # MPI_Wait, MPI_Isend, MPI_Irecv.
+    # Time in MPI_Allreduce, and a little in MPI_Bcast and MPI_Reduce.
+    assert shares[COLLECTIVE] == pytest.approx(165.55, abs=0.05)
+    # Time in MPI_Wait, MPI_Isend and MPI_Irecv.
+    assert shares[POINT] == pytest.approx(123.34 + 48.82 + 29.67, abs=0.05)
     assert ANY_MPI not in shares
     assert "; most in MPI_Allreduce, 2 min 45 s;" in diagnosis(made).verdict.sentence
     step = steps.communication_step(made)
@@ -241,7 +243,7 @@ def test_a_remedy_for_a_full_profiler_does_not_speak_of_killed_programs() -> Non
 def test_the_name_at_the_end_of_a_path_is_kept() -> None:
     path = "/users/me/.conda/envs/one/lib/python3.8/site-packages/numpy/core/__pycache__/_add_newdocs.cpython-38.pyc"
     assert middle(path, 32) == "/use…/_add_newdocs.cpython-38.pyc"
-    assert middle(path, 24) == "…_add_newd…cpython-38.pyc"  # There is no room for the whole name.
+    assert middle(path, 24) == "…_add_newd…cpython-38.pyc"  # The column has no room for the whole name.
     assert middle("/a/b", 3) == "/…/b"
     assert middle("one two three four", 10) == "one …e four"
 

@@ -16,7 +16,7 @@ def cells(row: str) -> list[str]:
 
 
 def test_every_row_of_figures_stands_in_the_document_that_it_names() -> None:
-    """The first cells of each row in the paper occur in a row of the document in the same order."""
+    """The first cells of a row in the paper must occur in the same order in a row of the document."""
     tables = TABLE.findall(PAPER)
     assert len(tables) == PAPER.count("\n|---") == 6
     for name, rows in tables:

@@ -82,7 +82,7 @@ def test_tables_have_heads_and_pages_have_headings(pdf: Path) -> None:
         rows = re.split(r"^ +TR$", re.split(r"^  \w", table, flags=re.MULTILINE)[0], flags=re.MULTILINE)[1:]
         widths.append({len(re.findall(r"^ +T[HD]\b", row, re.MULTILINE)) for row in rows})
     assert tables
-    assert all(len(each) == 1 for each in widths), widths  # All rows of a table have the same number of cells.
+    assert all(len(each) == 1 for each in widths), widths  # All rows of a table must have the same number of cells.
     assert sum("TH" in table for table in tables) > len(tables) / 2
 
 

@@ -63,7 +63,7 @@ def everything(plan: Collective, wanted: Extents, writing: bool = True) -> dict[
 
 
 def test_the_lustre_driver_binds_stripes_to_aggregators() -> None:
-    """BT-IO of class W is written as ROMIO's driver writes it: four stripes, two aggregators, four ranks."""
+    """The model writes BT-IO of class W as ROMIO's Lustre driver does: four stripes, two aggregators, four ranks."""
     assert places("lustre", 2, 4) == (0, 2)
     plan = Collective("lustre", (0, 2), 16 * MIB, MIB)
     assert everything(plan, piece(552_960, 552_960)) == {0: [(552_960, MIB)], 2: [(MIB, 1_105_920)]}

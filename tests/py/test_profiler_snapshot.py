@@ -18,7 +18,9 @@ PAGE, FIRST, SECOND = 4096, 10 * 80, 30 * 80
 
 @pytest.fixture
 def stops(tmp_path: Path) -> tuple[bytes, bytes]:
-    """Returns copies of a program's spool from its first and second stop; each transfer is traced."""
+    """Returns the bytes of a program's spool at its first and at its second stop (SIGSTOP); the program runs with a
+    trace of every transfer (DXT).
+    """
     harness.build_library()
     settings = harness.environment(tmp_path, IOLENS_SPOOL=str(tmp_path), IOLENS_DXT="1")
     process = subprocess.Popen([harness.build_program("spool_phases")], cwd=tmp_path, env=settings)

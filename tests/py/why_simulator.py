@@ -215,7 +215,9 @@ class Windows:
     asked: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
 
     def begin(self, call: SimulatedCall) -> None:
-        """Lets other ranks see the start of a call, and gives it what it must wait for."""
+        """Tells other ranks that this call on a window has begun, and adds to the call the calls that it must wait for:
+        a post, a complete or a lock.
+        """
         step, rank, window = call.step, call.rank, call.step.communicator
         name = step.function.removeprefix("MPI_Win_")
         for peer in step.members:

@@ -1,1 +1,1 @@
-"""Commands for the bundled programs and this machine."""
+"""Subcommands about the bundled programs and this machine."""

@@ -16,7 +16,9 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import size_text
 
 LOWEST = -150.0
-"""Percent; a variant that takes more than 2.5 times as long leaves the axis, with its number written."""
+"""Lower end of the axis, in per cent of improvement. The bar of a variant that takes more than 2.5 times as long as the
+baseline is cut here, and its number is written beside it.
+"""
 
 _FAINT = 0.35
 

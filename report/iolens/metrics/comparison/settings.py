@@ -75,7 +75,7 @@ class JointLevel(NamedLevel):
 
 
 def joint_level(parts: Mapping[str, Any], place: int) -> JointLevel:
-    """Returns the joint level of these settings."""
+    """Returns one level for settings that change together; `place` is its position among the combinations that occur."""
     short = " / ".join(level_text(name, part) for name, part in parts.items())
     return JointLevel(describe(parts), place, short, dict(parts))
 

@@ -163,7 +163,9 @@ def _indicator_columns(points: Places, blocks: Places) -> Array:
 
 
 def _fit_with_draws(logs: Array, points: Places, table: Array, counts: Sequence[int]) -> Design:
-    """Returns the fit of points and blocks, with draws of its errors."""
+    """Fits the logarithms by one value for each point and one for each block but the first; returns the values of the
+    points, with random draws of their errors.
+    """
     import numpy as np
 
     size, by_block = len(counts), table.shape[1] > len(counts)

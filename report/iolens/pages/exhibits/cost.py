@@ -15,8 +15,8 @@ _LEAST = 0.001
 """Minimum share of the run time that a layer needs for a figure; a smaller bar would be invisible."""
 
 _MORE = 1.01
-"""Minimum ratio of the added times of calls to the run time that shows overlapping calls: below it, clocks merely were
-read separately.
+"""If the times of all calls add up to more than this multiple of the run time, calls overlapped. A smaller excess comes
+from clocks that were read at different moments.
 """
 
 
