@@ -58,7 +58,7 @@ def answering(folder: Path, values: list[float | None] | None) -> None:
 
 
 def swept(folder: Path, told: dict[str, list[float | None] | None], **changes: Any) -> Results:
-    """Writes a sweep over three compiler flags whose runs measured SECONDS of computing and gave the answers in `told`."""
+    """Writes a sweep over three compiler flags whose runs computed for SECONDS and gave the answers in `told`."""
     for flags, values in SECONDS.items():
         for repetition, seconds in enumerate(values, 1):
             place = folder / "points" / f"flags{flags}" / f"rep-{repetition}"

@@ -40,7 +40,7 @@ SOME = (
 
 
 def test_a_store_has_the_advice_of_every_sample_log() -> None:
-    """A quick look at a log decides which rules are evaluated; it must not leave out a rule that would find something."""
+    """A quick look at a log decides which rules are evaluated; it must leave out no rule that would find something."""
     compared = 0
     for path in sorted([*DATA.rglob("*.darshan"), *(DATA.parent / "advice/logs").glob("*.darshan")]):
         try:

@@ -67,7 +67,7 @@ def test_a_steady_trend_within_blocks_is_no_scatter() -> None:
 
 
 def test_a_block_without_some_points_counts_for_those_it_has() -> None:
-    """The third block is four times as fast, but holds only the second point, so that it tells nothing about the ratio."""
+    """The third block is four times as fast, but holds only the second point, so it tells nothing about the ratio."""
     found = design([[100.0, 200.0], [110.0, 220.0, 900.0], [90.0, 180.0]], [[0, 1], [0, 1, 2], [0, 1]])
     assert found.by_block
     assert found.against(0)[1].value == pytest.approx(1.1)

@@ -68,14 +68,14 @@ class JointLevel(NamedLevel):
     parts: Mapping[str, Any]
 
     def __new__(cls, name: str, place: int, short: str = "", parts: Mapping[str, Any] | None = None) -> JointLevel:
-        """Returns the level with the text `name`; `place` is its position among the combinations that occur."""
+        """Returns the level with the text `name`; `place` is its place among the combinations that occur."""
         level = str.__new__(cls, name)
         level.place, level.short, level.parts = place, short or name, parts or {}
         return level
 
 
 def joint_level(parts: Mapping[str, Any], place: int) -> JointLevel:
-    """Returns one level for settings that change together; `place` is its position among the combinations that occur."""
+    """Returns one level for settings that change together; `place` is its place among the combinations that occur."""
     short = " / ".join(level_text(name, part) for name, part in parts.items())
     return JointLevel(describe(parts), place, short, dict(parts))
 
