@@ -12,7 +12,7 @@ import sys
 from iolens.lab.run.mpi_launch import mpi
 
 RANKS = 1024
-"""More ranks than cores on any machine where tests run."""
+"""A number of ranks that is larger than the number of cores on any machine where tests run."""
 
 
 def main(component: str | None = None) -> None:

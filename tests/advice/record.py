@@ -96,7 +96,7 @@ def words_of(run: dict[str, Any]) -> list[str]:
 
 
 def iolens(work: Path, *words: str, environment: dict[str, str] | None = None, good: bool = True) -> None:
-    """Calls iolens in the working folder."""
+    """Runs iolens in the working folder."""
     as_root = {**openmpi.openmpi_variables(["as root"], None), "OMPI_MCA_io": "romio321"}
     more = {key: value.replace("DIR", str(work / "data")) for key, value in (environment or {}).items()}
     done = subprocess.run([IOLENS, *words], cwd=work, env=os.environ | as_root | more, capture_output=True, text=True)

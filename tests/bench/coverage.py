@@ -21,14 +21,14 @@ import numpy as np
 from iolens.metrics.statistics.paired import Design, design
 
 NOISE = 0.05
-"""Spread of the runs of a point, as a standard deviation of logarithms."""
+"""Standard deviation of the logarithms of a point's runs."""
 
 Scatter = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 """A function that draws the random errors of a sweep's runs; the array has one entry for each point and repetition."""
 
 
 def normal(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
-    """Returns normal scatter, the same for all points."""
+    """Returns random errors that are equally wide for all points."""
     return NOISE * random.standard_normal(order.shape)
 
 
@@ -44,19 +44,19 @@ def wider(factor: float, baseline: bool) -> Scatter:
 
 
 def half_wider(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
-    """Returns scatter that is tenfold at every second point."""
+    """Returns random errors that are ten times as wide at every second point."""
     found = normal(random, order)
     found[1::2] *= 10
     return found
 
 
 def drifting(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
-    """Returns scatter with a machine that becomes faster by 80 % in the course of the sweep."""
+    """Returns random errors on a machine that becomes faster by 80 % in the course of the sweep."""
     return normal(random, order) + math.log(1.8) * order / order.size
 
 
 def drifting_quietly(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
-    """Returns the same drift with a scatter of 2 %."""
+    """Returns the same drift with random errors of 2 %."""
     return 0.4 * normal(random, order) + math.log(1.8) * order / order.size
 
 
@@ -124,7 +124,9 @@ def shuffled(random: np.random.Generator, points: int, repetitions: int) -> np.n
 def simulated(
     kind: str, points: int, repetitions: int, sweeps: int, best: float = 1.0, blocked: bool = True
 ) -> CoverageRow:
-    """Returns the shares over some sweeps whose points are equal except for one that is `best` times as fast."""
+    """Returns, over some sweeps whose points are equal except for one that is `best` times as fast, the shares of
+    sweeps in which each statement holds.
+    """
     random = np.random.default_rng(zlib.crc32(f"{kind} {points} {repetitions} {best} {blocked}".encode()))
     truth = np.zeros(points)
     truth[1] = math.log(best)

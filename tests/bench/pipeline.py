@@ -32,7 +32,7 @@ from training_loader import SLOW_READS, WORKERS  # noqa: E402
 _STAGES = ("reading", "decoding", "training")
 _KINDS = ("fork", "spawn", "forkserver", "pool")
 _SHORT = 0.03
-"""Seconds of the shortest stage."""
+"""Seconds of the shortest stage of the pipeline."""
 
 
 def times(stage: str, factor: float) -> tuple[float, float, float]:

@@ -48,7 +48,7 @@ RULES = """\
 """
 
 APART = 0.02
-"""Largest distance of a run from its setting's median; settings whose runs lie farther apart are run more often."""
+"""Largest relative distance of a run from the median of its setting; settings with runs farther apart are repeated."""
 
 GOAL = 0.15
 """Largest error allowed for a single held-out setting, as a share of the measured time."""

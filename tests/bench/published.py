@@ -36,14 +36,14 @@ METADATA = {
 }
 
 Settings = Mapping[str, float]
-HEXAGON = CLIENT | {"targets": 36}  # Speeds of Hexagon are not known: those of storage/ost.yaml.
+HEXAGON = CLIENT | {"targets": 36}  # Hexagon's speeds are not published; those of storage/ost.yaml stand in.
 # Pawsey has faster targets than storage/ost.yaml, since one took 467 MB/s: those of Edison, another Cray XC, stand in.
 PAWSEY = HEXAGON | {"ost_mb_per_s": 1550}
 H5PY = CLIENT | {"targets": 32, "ost_mb_per_s": 2100, "link_mb_per_s": 12500, "ranks_per_client": 32}
 CORI = CLIENT | {"targets": 248, "ost_mb_per_s": 3000, "link_mb_per_s": 10000}
 GERTY = CORI | {"ranks_per_client": 16}  # Gerty's speeds are not known: those of Cori, a machine of the same site.
 EDISON = CLIENT | {"targets": 24, "ost_mb_per_s": 1550, "link_mb_per_s": 10000}
-# Targets of Blue Waters and Dell are not known: the speed of storage/ost.yaml.
+# The speeds of the targets of Blue Waters and Dell are not published; that of storage/ost.yaml stands in.
 BLUE_WATERS = CLIENT | {"targets": 32, "link_mb_per_s": 10000, "ranks_per_client": 16}
 DELL = CLIENT | METADATA | {"targets": 24, "link_mb_per_s": 6000}
 ARCHER2 = CLIENT | {"targets": 12, "ost_mb_per_s": 1000, "link_mb_per_s": 25000}
@@ -87,40 +87,45 @@ def in_turn(ranks: int, pieces: int, size: int, first: int = 0) -> Iterator[str]
 
 
 def shared(machine: Settings, ranks: int, pieces: int, stripes: int, size: int = MIB, first: int = 0) -> float:
-    """Returns bytes a second of one shared file, in stripes of 1 MiB, with pieces of `size`."""
+    """Returns the bandwidth (bytes per second) of one shared file in stripes of 1 MiB, written in pieces of `size`."""
     return ranks * pieces * size / seconds(machine, [(stripes, MIB)], in_turn(ranks, pieces, size, first))
 
 
 def private(machine: Settings, ranks: int, pieces: int, stripes: int = 1, stripe: int = MIB) -> float:
-    """Returns the bytes a second of all ranks together, each of which writes a file of its own in pieces of 1 MiB."""
+    """Returns the bandwidth (bytes per second) of all ranks together, each of which writes a file of its own in pieces
+    of 1 MiB.
+    """
     writes = (f"w,{rank},{rank},{piece * MIB},{MIB}" for rank in range(ranks) for piece in range(pieces))
     flushes = (f"f,{rank},{rank}" for rank in range(ranks))
     return ranks * pieces * MIB / seconds(machine, [(stripes, stripe)] * ranks, iter([*writes, *flushes]))
 
 
 def gathered(stripes: int) -> float:
-    """Returns bytes a second of Blue Waters' collective writes: each stripe of 1 MiB belongs to one aggregator."""
+    """Returns the bandwidth (bytes per second) of Blue Waters' collective writes: each stripe of 1 MiB belongs to one
+    aggregator.
+    """
     return shared(BLUE_WATERS | {"ranks_per_client": 1}, min(stripes, 64), 1024 // min(stripes, 64), stripes)
 
 
 def scattered(stripes: int) -> float:
-    """Returns bytes a second of Blue Waters' independent writes of 4 KiB by 1024 ranks."""
+    """Returns the bandwidth (bytes per second) of Blue Waters' independent writes of 4 KiB by 1024 ranks."""
     return shared(BLUE_WATERS, 1024, 8, stripes, 4 * KIB)
 
 
 def requests(kind: str, stripes: int) -> float:
-    """Returns metadata requests a second of 240 threads."""
+    """Returns the rate (requests per second) of metadata calls by 240 threads."""
     steps = (f"{kind},{rank},{rank}" for _ in range(50) for rank in range(240))
     return 240 * 50 / seconds(DELL, [(stripes, MIB)] * 240, steps)
 
 
 def strided(writers: int, ahead: int) -> float:
-    """Returns bytes a second of aggregators that take turns in one object."""
+    """Returns the bandwidth (bytes per second) of aggregators that take turns in one object."""
     return shared(CORI | {"targets": 1, "lock_ahead": ahead}, writers, 512 // writers, 1)
 
 
 def cori(nodes: int) -> tuple[float, float]:
-    """Returns bytes a second of collective writes to a shared file on all targets, and of a file for each node.
+    """Returns the bandwidths (bytes per second) of collective writes to a shared file on all targets, and of a file for
+    each node.
 
     Each aggregator owns whole stripes: 31 aggregators of 32 nodes share the 248 stripes evenly, 248 of 256 nodes.
     """

@@ -18,7 +18,7 @@ enum { FIRST_PHASE = 1, LAST_PHASE = 6, STEPS = 5, KEPT_FREE = 2, MASK_BYTES = 8
 void iolens_region_begin(int64_t id, const char *label);
 void iolens_region_end(int64_t id);
 
-static int steps = -1; /* Number of steps that have begun, without the one before BT's clock starts. */
+static int steps = -1; /* Number of time steps that have begun, without the one before BT's clock starts. */
 static bool on;
 static double begin, seconds;
 

@@ -26,8 +26,10 @@ from iolens.log.format.container import open_container
 from iolens.log.format.private import entries_of
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = 0.5  # Smaller differences, in bytes per rank, are ignored.
-LEAST = 4  # With fewer than 4 ranks not every rank has the four neighbours that it has on larger grids.
+SMALL = 0.5  # Differences below this number of bytes per rank are ignored.
+# Smallest number of ranks of a job that is fitted: with fewer than 4, not every rank has the four neighbours that it
+# has on larger grids.
+LEAST = 4
 BEYOND = (10**4, 10**5, 10**6)
 MOST_ROWS = 10**6
 MPI = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding", "unbound"], None)

@@ -31,7 +31,7 @@ from iolens.lab.tune.search import search_of
 from tune_grids import RUNS, Record, SearchResult, all_grids, experiment_of, recorded, replay, share_of_best
 
 SEEDS = 20
-"""Number of random searches of each kind on each grid."""
+"""Number of random searches of each kind that are made on each grid."""
 
 NEAR = 0.95
 
@@ -64,7 +64,7 @@ def collect(folder: Path, repetitions: int) -> None:
 
 
 def lots(found: Record, runs: int, seed: int) -> str:
-    """Returns the best of this many points drawn at random."""
+    """Returns the best of `runs` points that are drawn at random."""
     drawn = random.Random(seed).sample(sorted(found), runs)
     return max(drawn, key=lambda point: found[point][0])
 

@@ -35,7 +35,7 @@ def events(count: int, ranks: int) -> Records:
     rng = np.random.default_rng(1)
     width = kind.size
     parts = []
-    # Each call lies in a slot of its own, so that no event contradicts another.
+    # Each call lies in its own slot of time, so that no event contradicts another.
     slot = np.arange(width) * 1e-3
     for rank in range(ranks):
         start = slot + rng.uniform(0, 3e-4, width)

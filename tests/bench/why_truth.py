@@ -41,7 +41,7 @@ PROGRAMS = {
 """
 
 QUESTIONS = {2: "storage twice as fast", 4: "storage four times as fast", 1000: "storage infinitely fast"}
-"""Questions by the speed of the storage that answers them."""
+"""Questions about the run time, by the factor by which the storage is faster."""
 
 SLOWER = {"ost_mb_per_s": 1, "link_mb_per_s": 1, "memory_mb_per_s": 1}
 FASTER_WHEN_SMALL = {"ost_rpc_us": -1, "network_us": -1, "lock_us": -1}

@@ -49,7 +49,7 @@ CLASSES = {"S": (12, 60), "W": (24, 200), "A": (64, 200), "B": (102, 200)}
 INTERVAL, GHOSTS, COMPONENTS, DOUBLE = 5, 2, 5, 8
 WAITING_BYTES = 512 * 1024
 ROW, FIRST = 5 * 6, 5
-"""Vectors that a pencil sends in the forward and in the backward sweep."""
+"""Numbers of vectors that a pencil sends in the forward and in the backward sweep of the solver."""
 
 EXPORTS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
 SETTINGS = openmpi.openmpi_variables(["as root", "oversubscribed", "yielding"], None)
@@ -154,7 +154,7 @@ def messages_of(rank: int, ranks: int, grid: tuple[int, int]) -> Messages:
 
 
 class WitnessTrial:
-    """Runs one program several times, each run in a folder of its own."""
+    """Runs one program several times, each time in a folder of its own."""
 
     def __init__(self, letter: str, ranks: int, out: Path) -> None:
         self.letter, self.ranks, self.out = letter, ranks, out

@@ -7,7 +7,7 @@
 
 /* An undamaged spool, and the places of its 64-bit words that are not 0. */
 struct seed {
-    const char *path; /* Path of the spool that was read. */
+    const char *path; /* Path of the spool that was read as the seed. */
     unsigned char *bytes;
     size_t size;
     size_t *used;

@@ -38,7 +38,7 @@ Seed = tuple[container.Container, Contents]
 ADVICE = sorted((Path(__file__).parents[1] / "advice" / "logs").glob("*.darshan"))
 
 LARGEST = 400_000
-"""Bytes of the logs that are damaged."""
+"""Largest size in bytes of the logs that are damaged."""
 
 FORMATS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
 

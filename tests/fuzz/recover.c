@@ -37,7 +37,7 @@ enum {
 
 struct fuzz {
     struct seed *seed;
-    unsigned char **work; /* The damaged copy of each seed, mapped from a file. */
+    unsigned char **work; /* A damaged copy of each seed, mapped from a file. */
     char (*path)[PATH_BYTES];
     char log[PATH_BYTES];
     size_t seeds;

@@ -27,7 +27,7 @@ SOURCES = {"traced_pairs": ("-Wl,--no-as-needed", "-lm")}
 
 @dataclass(frozen=True)
 class Way:
-    """One way to run a program under the profiler: traced groups and settings."""
+    """A way to run a program under the profiler: the groups of functions that are traced, and settings."""
 
     name: str
     groups: tuple[str, ...] = ()

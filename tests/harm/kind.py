@@ -42,7 +42,7 @@ def compiled(
 
 
 def parts(source: str, names: str, ends: str = "; echo $?") -> tuple[ProgramKind, ...]:
-    """Returns the programs of one file of tests/c; the first argument chooses one of them."""
+    """Returns the kinds of programs in one file of tests/c; the program's first argument chooses a kind."""
     return tuple(
         ProgramKind(f"{source.removeprefix('harm_')}: {name}", f"$PROGRAM {name}{ends}", ("gcc",), source)
         for name in names.split()

@@ -222,7 +222,8 @@ SINGLE = (
         )
         for name in ("close_each", "listed")
     ),
-    # The threads have written another number of bytes in each run when the program ends, so no file is compared.
+    # When these programs end, their threads have written another number of bytes in each run, so that no file is
+    # compared.
     *parts("harm_odd", "fork_threads cancel cancel_asynchronous", "; echo $?; rm -f odd1.dat"),
     *parts("harm_confined", "tsc tsc_by_number strict filter by_number asked"),
 )

@@ -12,10 +12,10 @@ from model_stdio import StdioFile, StdioModel
 from model_stripes import ModelStripes
 from process import ModelProcess
 
-# Largest difference of times in nanoseconds: they are read from two clocks, one of which the kernel adjusts.
+# Largest difference between times in nanoseconds. The times come from two clocks, one of which the kernel adjusts.
 TOLERANCE = 20000.0
-# Largest shift in bins: clocks are corrected at the end, when the bytes of a bin that crosses an edge can only be
-# spread evenly.
+# Largest shift between log and model in bins: clocks are corrected at the end, and the bytes of a bin that then crosses
+# an edge can only be spread evenly.
 EDGE = 1.1
 POSIX_INDEX = {name: i for i, name in enumerate(POSIX_INTS)}
 STDIO_INDEX = {name: i for i, name in enumerate(STDIO_INTS)}
@@ -51,7 +51,8 @@ class LogComparison:
         self.measures_all = process.posix.rules.ours("clock")  # Darshan's clock may stand still during a short call.
         self.slack = 1 if self.measures_all else 1000  # nanoseconds
         self.where = (0, "", "")
-        self.seconds: dict[tuple[str, bool], float] = {}  # Seconds of a file's reads and of its writes.
+        # Seconds that a file's reads and its writes take, by name and direction.
+        self.seconds: dict[tuple[str, bool], float] = {}
         self.windows: list[tuple[tuple[int, str, str], str, float, Window]] = []
 
     def error(self, counter: str, want: object, got: object) -> None:

@@ -23,9 +23,9 @@ STREAM_MODES = ["w", "w+", "w+", "r", "r+", "a", "a+"]
 POSITIONAL = ["pread", "pwrite", "pread64", "pwrite64"]
 PARTS_AT = ["preadv", "pwritev", "preadv64", "pwritev64"]
 PARTS_FLAGS = ["preadv2", "pwritev2", "preadv64v2", "pwritev64v2"]
-THREADED = 0.05  # share of programs that have threads
-SPAWNING = 0.03  # share of programs with descriptors that start another process
-LEFT_OPEN = 0.3  # share of programs with streams that are left open until the process ends
+THREADED = 0.05  # Share of programs that have threads.
+SPAWNING = 0.03  # Share of programs with descriptors that start another process.
+LEFT_OPEN = 0.3  # Share of programs with streams that are left open until the process ends.
 AIO = ["aio_read", "aio_write", "lio_read", "lio_write"]
 
 

@@ -26,7 +26,7 @@ class Hdf5Program:
         self.random = random.Random(f"{seed}:{number}")
         self.journal = journal
         self.name = f"{number}.h5"
-        self.places: dict[str, bool] = {}  # True for each dataset that can grow.
+        self.places: dict[str, bool] = {}  # The datasets by name: True for each that can grow.
         self.open: list[tuple[str, Any]] = []
 
     def note(self, what: str, **values: object) -> None:
@@ -118,7 +118,7 @@ class Hdf5Program:
         write = self.random.random() < 0.5
         try:
             (dataset.write if write else dataset.read)(memory, space or h5s.ALL, data)
-        except OSError:  # HDF5 reads no unwritten piece that lies beyond the end of the file.
+        except OSError:  # HDF5 cannot read an unwritten piece of a dataset that lies beyond the end of the file.
             return
         self.note("write" if write else "read", place=place, points=int(points), **selection)
 

@@ -34,7 +34,7 @@ from rules import Rules
 
 HERE = Path(__file__).resolve().parent
 NOT_UNDER_DARSHAN = (
-    "freopen",  # Darshan keeps the earlier file of a stream, and uses it in later programs.
+    "freopen",  # Darshan keeps the earlier file of a reopened stream, and uses it in later programs.
     *(
         "openat2",
         "tmpfile",
@@ -43,12 +43,12 @@ NOT_UNDER_DARSHAN = (
         "spawn",
         "leave",
         "fflush_all",
-    ),  # Darshan records these calls differently or not at all.
+    ),  # Darshan records the calls in this list differently or not at all.
 )
 ABORT_OF_ROMIO = "An error occurred in MPI_Status_set_elements_x"
 """Message of ROMIO in Open MPI 5, which aborts a few programs with it, even without the profiler."""
 BATCH = 500
-PATIENCE = 900  # Longest time of a batch in seconds.
+PATIENCE = 900  # Longest time in seconds that a batch of programs may take.
 OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
     **mpi.environment("openmpi", 4, "romio321", launcher="mpirun"),
     **openmpi.openmpi_variables(["as root", "oversubscribed", "yielding", "unbound", "no single copy"], None),
@@ -103,7 +103,7 @@ def build_interpreter(folder: Path, mpi: bool) -> Path:
     parts = ("interpreter", "posix_operations", "stdio_operations", "wide_operations")
     parts = (*parts, "mpi_operations" if mpi else "no_mpi_operations")
     sources = [HERE / f"{name}.c" for name in parts]
-    # Without optimization getc_unlocked and its kind stay calls.
+    # Without optimization, getc_unlocked and similar functions stay calls.
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O0", "-g", "-Wall", "-Wextra", "-fno-builtin", "-lpthread"]
     compiler = ["mpicc", "-DWITH_MPI"] if mpi else ["gcc"]
     subprocess.run([*compiler, *sources, "-o", program, *flags], check=True)

@@ -18,7 +18,7 @@ from generator import make_program  # noqa: E402
 from hunt import HuntSetting, build_interpreter, scratch  # noqa: E402
 from mimic_runs import differences, mimicked  # noqa: E402
 
-BATCH = 50  # Number of programs that share a mini-app.
+BATCH = 50  # Number of programs that one mini-app repeats.
 
 
 def run_batch(setting: HuntSetting, folder: Path, first: int, count: int, seed: int) -> list[str]:

@@ -228,7 +228,7 @@ static void add_line(struct program *p, int32_t thread, int child, char *word, c
     }
 }
 
-/* Lines of other ranks keep their number, but have no operation here. */
+/* Lines for other ranks count in the numbering of lines, but are not executed here. */
 static struct program *parse(char *text, int *count)
 {
     struct program *programs = NULL, *p = NULL;
@@ -344,7 +344,7 @@ int stream_holds(const struct state *s, int fd)
 /* Returns true if the stream is open and the C standard defines this call on it; remembers the call. */
 static int may_stream(struct state *s, int slot, enum way way)
 {
-    enum { NO_READS = 0x4, NO_WRITES = 0x8 }; /* Flags in glibc's FILE. */
+    enum { NO_READS = 0x4, NO_WRITES = 0x8 }; /* Bits in the flags of glibc's FILE. */
     FILE *f = s->streams[slot];
     if (!f || (way == READS && (f->_flags & NO_READS || s->ways[slot] == WRITES)))
         return 0;

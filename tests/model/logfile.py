@@ -57,7 +57,7 @@ class Heatmap:
 
 @dataclass
 class DxtTrace:
-    """Segments as (offset, bytes, begin, end)."""
+    """Segments of a trace as (offset, bytes, begin, end)."""
 
     id: int
     rank: int
@@ -162,7 +162,7 @@ def read_striping(data: bytes) -> list[Striping]:
 
 
 def read_table(data: bytes) -> list[dict]:
-    """Rows of a private region of kind `table`, as dicts."""
+    """Returns the rows of a private region of kind `table`, as dicts."""
     rows: list[dict] = []
     columns: list[dict] = []
     for chunk in chunks(data):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 BUCKET_TOPS = (100, 1024, 10240, 102400, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 BUCKETS = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 TOP = range(1, 5)
-TRACKED_VALUES = 32  # Largest number of different sizes or strides that are counted exactly.
+TRACKED_VALUES = 32  # Largest number of different sizes or strides that the recorder counts exactly.
 
 
 def histogram(prefix: str) -> list[str]:

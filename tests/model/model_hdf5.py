@@ -10,10 +10,12 @@ from typing import Any
 from meaning import BUCKETS, bucket
 
 DIMENSIONS = 5
-"""Number of dimensions in a record; for a dataset with more, the record has those that change fastest."""
+"""Number of dimensions that a record has. For a dataset with more, these are the dimensions that change fastest."""
 
 Access = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""Bytes, and in each dimension, the fastest first, length and stride of a regular selection, else 0."""
+"""An access to a dataset: its bytes, then length and stride of a regular selection in each dimension (else 0), the
+fastest first.
+"""
 
 
 @dataclass
@@ -34,7 +36,7 @@ def fastest_first(values: Iterable[int]) -> tuple[int, ...]:
 
 
 class Hdf5Model:
-    """`files` and `datasets` by name, a dataset's as FILE:/PLACE."""
+    """The models of HDF5's records: `files` and `datasets` by name; a dataset's name is FILE:/PLACE."""
 
     def __init__(self) -> None:
         self.files: dict[str, Hdf5Record] = {}

@@ -20,15 +20,15 @@ COUNTED = {
 
 
 class PnetcdfModel:
-    """`files` and `variables` by name, a variable's as FILE:VARIABLE. The record of a variable has the same parts as
-    that of an HDF5 dataset.
+    """The models of PnetCDF's records: `files` and `variables` by name; a variable's name is FILE:VARIABLE. The record
+    of a variable has the same parts as that of an HDF5 dataset.
     """
 
     def __init__(self) -> None:
         self.files: dict[str, Hdf5Record] = {}
         self.variables: dict[str, Hdf5Record] = {}
         self.known: set[str] = set()
-        """Variables that the program named since it opened their file."""
+        """Names of the variables that the program has used since it opened their file."""
 
     def see(self, call: Mapping[str, Any]) -> None:
         what, done = call["call"], call["code"] == 0

@@ -42,7 +42,7 @@ TRANSFERS = {
 
 
 def program_of(name: str) -> int:
-    """Returns the program with which a file's name begins, -1 for none."""
+    """Returns the number of the program with which a file's name begins; -1 if it begins with none."""
     for part in name.split("/"):
         number = part.split(".")[0]
         if number.isdigit() and "." in part:
@@ -59,7 +59,7 @@ class PosixFile:
     sizes: dict[bool, dict[int, int]] = field(default_factory=lambda: {False: {}, True: {}})
     first_sizes: dict[int, int] = field(
         default_factory=dict
-    )  # Counts of the first 32 sizes that differ, reads and writes together.
+    )  # Counts of the first 32 different sizes, reads and writes together.
     strides: dict[int, int] = field(default_factory=dict)
     first_strides: dict[int, int] = field(default_factory=dict)
     opened: CallTimes = field(default_factory=CallTimes)
@@ -70,7 +70,7 @@ class PosixFile:
     last_was_write: bool | None = None
     last_byte: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
     held: bool = False  # True if a call on a descriptor of this open file was counted.
-    offset: int = 0  # Position that Darshan assumes; it is the same for all descriptors.
+    offset: int = 0  # Position that Darshan assumes for all descriptors of the file.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
 
     def add(self, counter: str, n: int = 1) -> None:
@@ -109,7 +109,8 @@ class PosixModel:
         rules: Rules,
         block_size: int,
         slots: dict[tuple[int, int], int],
-        streams: dict[tuple[int, int], tuple[str, bool]],  # The file of each stream, and whether the stream appends.
+        # For each stream: the path of its file, and whether the stream appends.
+        streams: dict[tuple[int, int], tuple[str, bool]],
         alignment: int,  # Alignment of opened files; differs from the block size for striped files.
     ) -> None:
         self.folder = folder
@@ -122,7 +123,7 @@ class PosixModel:
         self.fds: dict[int, list[OpenFile]] = {}
         self.links: dict[str, str] = {}
         self.kept_output: list[OpenFile | None] = []
-        self.mixed_up: set[int] = set()  # Programs for which Darshan's records are not predictable.
+        self.mixed_up: set[int] = set()  # Numbers of the programs for which Darshan's records are not predictable.
         self.handlers = {
             "mkstemp": self.made,
             "mkostemps": self.made,

@@ -59,7 +59,7 @@ class Stream:
     file: StdioFile
     append: bool
     descriptor: OpenFile | None = None  # Open file whose descriptors move the same position.
-    pending: int = 0  # For an appending stream: bytes in its buffer.
+    pending: int = 0  # Number of bytes in the buffer of an appending stream.
     wide: list[int] = field(default_factory=list)  # Bytes of each wide character that was written to the stream.
 
     def held(self, left: int) -> int:

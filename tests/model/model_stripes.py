@@ -10,7 +10,7 @@ LOV_USER_MAGIC_V1 = 0x0BD10BD0
 RAID0 = 1
 
 Moved = dict[int, list[int]]
-"""For each stripe, the bytes read and written."""
+"""The bytes read and written in each stripe, by its number."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ EXTERNAL = {
     9: 4,
     10: 8,
     11: 8,
-}  # Size in bytes of NC_BYTE, NC_SHORT and so on.
+}  # Size in bytes of a value of each type: NC_BYTE, NC_SHORT and so on.
 IN_MEMORY = ["schar", "short", "int", "float", "double", "longlong"]
 FORMS = ["var", "var1", "vara", "vars", "varm", "varn", "vard"]
 NAMES = ["x", "y", "long name", "z_1"]
@@ -58,10 +58,10 @@ class PnetcdfProgram:
         self.nc = ctypes.c_int()
         self.variables: list[Variable] = []
         self.pending: list[int] = []
-        self.busy: set[str] = set()  # Variables that have a pending request.
-        self.alone = False  # True in independent data mode.
+        self.busy: set[str] = set()  # Names of the variables that have a pending request.
+        self.alone = False  # True while the file is in independent data mode.
         self.data = ctypes.create_string_buffer(ROOM)
-        self.record = ctypes.c_int()  # The dimension that grows (records).
+        self.record = ctypes.c_int()  # Id of the dimension that grows, the record dimension.
         self.records = 0
 
     def call(self, function: str, *words: object, **noted: object) -> int:

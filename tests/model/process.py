@@ -25,7 +25,7 @@ class ModelProcess:
         self, folder: str, rules: Rules, block_size: int, ranks: int = 1, layout: ModelStripes | None = None
     ) -> None:
         self.layout = layout
-        self.slots: dict[tuple[int, int], int] = {}  # The descriptor of each slot, by (program, slot).
+        self.slots: dict[tuple[int, int], int] = {}  # Descriptor in each slot, by (program, slot).
         self.stream_names: dict[tuple[int, int], tuple[str, bool]] = {}
         self.posix = PosixModel(
             folder, rules, block_size, self.slots, self.stream_names, layout.size if layout else block_size

@@ -18,7 +18,7 @@ from process import ModelProcess
 MPI_FILE = re.compile(r"\.mpi\b")
 """Matches files that a program opens through MPI-IO; no journal has the POSIX calls that the library makes on them."""
 
-BARRIER = 0.3e9  # Largest difference in nanoseconds of the times at which ranks leave a barrier.
+BARRIER = 0.3e9  # Largest difference in nanoseconds between the times at which ranks leave a barrier.
 MPIIO_INDEX = {name: i for i, name in enumerate(MPIIO_INTS)}
 MPIIO_FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"} | {n for n in MPIIO_INTS if n.startswith("ACCESS")}
 RANK_INTS = "FASTEST_RANK FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES".split()
@@ -29,12 +29,12 @@ RANK_TIMES = {
     "POSIX": 13,
     "MPI-IO": 13,
     "STDIO": 11,
-}  # Index of the counters of the fastest and slowest rank, and of the variances.
+}  # Index of each counter of the fastest and slowest rank and of each variance.
 
 
 @dataclass
 class Share:
-    """Activity of one rank in a file: bytes, and the most nanoseconds that it can have taken."""
+    """Activity of one rank in a file: its bytes, and the longest time in nanoseconds that it can have taken."""
 
     bytes: int
     nanoseconds: int

@@ -188,11 +188,11 @@ def test_ranks_that_wait_in_vain_are_named() -> None:
 
 
 TRUE = {"ost_mb_per_s": 90.0, "link_mb_per_s": 300.0, "ost_rpc_us": 120.0, "network_us": 300.0, "lock_us": 700.0}
-"""Parameters of a simulated file system, which the fit must find."""
+"""Parameters of the simulated file system that the test measures; the fit must find them."""
 
 
 def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_each: bool = False) -> RankSteps:
-    """Returns writes (rank, offset, length) with a flush at the end, or after each."""
+    """Returns writes (rank, offset, length) with a flush at the end or, if `sync_each`, after each write."""
     program = RankSteps({1: Layout(stripes, MIB, 0)})
     for rank in range(ranks):
         program.mark(rank, 0)
@@ -207,7 +207,7 @@ def moves(ranks: int, stripes: int, sizes: Iterable[tuple[int, int, int]], sync_
 
 
 def test_a_fit_recovers_what_it_was_not_told(tmp_path: Path) -> None:
-    """The runs of a calibration are timed by a model whose parameters differ from those at which the fit begins."""
+    """The runs of a calibration are timed by a model whose parameters differ from the fit's first guess."""
     start = read_model()
     start = replace(start, values={**start.values, "link_mb_per_s": 4000})
     scattered = [(0, 2 * MIB * (i * 37 % 101), 4096) for i in range(100)]
@@ -353,7 +353,7 @@ def test_stripes_that_a_log_does_not_hold_can_be_named(
 
 
 def test_a_best_setting_says_for_which_machines_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four stripes of 2 MB/s are slower than twelve as soon as links carry more."""
+    """A file on four stripes of 2 MB/s is slower than one on twelve as soon as the links carry more than that."""
     words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
     assert main([*words, "--stripes", "4,12", "-o", str(tmp_path / "what-if.json")]) == 0
     assert "It holds where a client's link is 1 to 16 times" not in " ".join(capsys.readouterr().out.split())

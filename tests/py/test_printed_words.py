@@ -46,7 +46,7 @@ CODE = re.compile(r"`|\bNone\b|\bNaN\b|\bReturns\b|Columns:|metrics\.\w+|\w_rank
 
 
 def blocks_of(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yields all blocks; of blocks side by side each in turn."""
+    """Yields all blocks; blocks that stand side by side are yielded one after the other."""
     for block in blocks:
         if isinstance(block, Row):
             yield from blocks_of(block.blocks)

@@ -100,7 +100,9 @@ def test_values_rates_and_reasons() -> None:
 
 
 def made(rows: list[tuple[object, ...]], **others: pd.DataFrame) -> pd.DataFrame:
-    """Computes the metric of a made-up job. Rows: rank, region, event, value, time switched on, time really counted."""
+    """Returns the metric of a made-up job. Each row has rank, region, event, value, time switched on, time really
+    counted.
+    """
     columns = "rank region event value time_enabled time_running".split()
     found = counters(
         job(**{**tables(), "counters": pd.DataFrame(rows, columns=columns).assign(unavailable=""), **others})

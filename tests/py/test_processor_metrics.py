@@ -31,12 +31,12 @@ from iolens.pages.job.document import write_job
 from processor_example import every_rank, job, resolved, tables, use
 
 FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"
-"""The log of four ranks; all collective writes to its one file are known by rank."""
+"""A log of four ranks with one file; each rank's part in all collective writes to it is known."""
 
 
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes symbols unavailable, because the program and its libraries are made up and have no files."""
+    """Makes symbols unavailable, because the made-up program and its libraries have no files."""
     monkeypatch.setattr(nodes, "resolve", resolved)
 
 
@@ -46,7 +46,7 @@ def made() -> Job:
 
 
 def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
-    """Returns some columns, row by row."""
+    """Returns the values of some columns, row by row."""
     assert frame is not None
     return list(frame[list(columns)].itertuples(index=False, name=None))
 
@@ -64,7 +64,7 @@ def rows_of(frame: pd.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
         ("mca_io_ompio_file_write", "/lib/openmpi/mca_io_ompio.so", "MPI-IO"),
         ("__libc_pwrite64", "/lib/libc.so.6", "POSIX"),
         ("__read_nocancel", "/lib/libc.so.6", "POSIX"),
-        ("read", "/home/me/app", "USER"),  # One of the program's own functions has the name of a system call.
+        ("read", "/home/me/app", "USER"),  # The program has a function of its own with the name of a system call.
         ("_IO_file_xsgetn", "/lib/libc.so.6", "STDIO"),
         ("__fopen_internal", "/lib/libc.so.6", "STDIO"),
         ("__memcpy_avx_unaligned_erms", "/lib/libc.so.6", "STRING"),
@@ -303,7 +303,7 @@ def test_regions_by_path(made: Job) -> None:
         *(("Total", 5.5, 30.0), ("solve", 4.5, 10.0), ("solve/#7", 1.0, 20.0)),
     ]
     assert found["time"].tolist()[1:] == [5.5, 1.0]
-    # The function solve contains #7, so a sum of both would count the time of #7 twice.
+    # The call of `solve` contains region #7, so that a sum of both would count the time of #7 twice.
     assert pd.isna(found["time"][0])
     each = regions.regions(made, Ask(asked_levels("pe=all"))).frame()
     assert each["time"].isna().all()
@@ -368,7 +368,7 @@ COLUMNS_OF_USE = (
     "ranks max_rss minor_faults major_faults voluntary_switches involuntary_switches storage_read storage_written "
     "user_time system_time"
 )
-"""Columns of the table `process` in logs that have no table `threads`."""
+"""Columns that the table `process` has in logs without a table `threads`."""
 
 
 def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts() -> None:
@@ -386,7 +386,7 @@ def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts()
 
 def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
     found = tables()
-    found["mpi_calls"].loc[0, "rank"] = 2**31  # A rank number as in a damaged log.
+    found["mpi_calls"].loc[0, "rank"] = 2**31  # The log gets a rank number that no job can have, as in a damaged log.
     found["mpi_peers"].loc[0, "peer"] = 2**31
     damaged = job(**found)
     each = time.rank_time(damaged).frame().set_index("rank")
@@ -417,7 +417,8 @@ def test_efficiencies_multiply(made: Job) -> None:
     value = dict(zip(found["name"], found["value"], strict=True))
     assert value["load balance"] == pytest.approx(7.0 / 8.5)
     assert value["core efficiency"] == pytest.approx(1.0)
-    assert value["communication efficiency"] == pytest.approx(8.5 / 9.75)  # MPI_Init, 0.25 s of 10 s, is not in it.
+    # The 0.25 s of MPI_Init are left out of the 10 s.
+    assert value["communication efficiency"] == pytest.approx(8.5 / 9.75)
     factors = ("load balance", "core efficiency", "I/O efficiency", "communication efficiency")
     assert value["parallel efficiency"] == pytest.approx(math.prod(value[name] for name in factors))
     assert found.set_index("name").loc["computational scaling", "unknown"].startswith("unknown")
@@ -456,7 +457,8 @@ def test_a_comparison_has_the_parts_of_the_time_and_the_efficiencies(made: Job) 
         part: pytest.approx(times[part].mean()) for part in parts.PARTS
     }
     assert found[EFFICIENT, "load balance"] == pytest.approx(7.0 / 8.5)
-    assert (EFFICIENT, "computational scaling") not in found  # A single run cannot show computational scaling.
+    # A single run cannot show how computing scales with ranks.
+    assert (EFFICIENT, "computational scaling") not in found
     assert WENT not in {one.group for one in values_of(Trial(Path("files"), job()))}
 
 

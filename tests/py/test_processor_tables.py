@@ -35,11 +35,11 @@ LOGS = sorted(DATA.rglob("*.darshan"))
 @pytest.mark.parametrize(
     ("most", "mean", "ranks", "said"),
     [
-        (112538, 73456.9, 768, "34.8 %"),  # MPI_ALLREDUCE of VASP on 768 PEs.
+        (112538, 73456.9, 768, "34.8 %"),  # Row of pat_report: the function MPI_ALLREDUCE of VASP on 768 processors.
         (100 / (100 - 50.01), 1, 768, "50.1 %"),  # MPI_REDUCE.
-        (100 / (100 - 99.87), 1, 768, "100.0 %"),  # The function for_write_seq_fmt.
-        (100 / (100 - 18.24), 1, 16, "19.5 %"),  # The function main of the halo exchange.
-        (556.742885 + 14.817686, 556.742885, 2048, "2.6 %"),  # The function rhsf.
+        (100 / (100 - 99.87), 1, 768, "100.0 %"),  # Row of pat_report: the function for_write_seq_fmt.
+        (100 / (100 - 18.24), 1, 16, "19.5 %"),  # Row of pat_report: the function main of a halo exchange.
+        (556.742885 + 14.817686, 556.742885, 2048, "2.6 %"),  # Row of pat_report: the function rhsf.
         (1, 1, 1, "--"),
         (0, 0, 4, "--"),
     ],
@@ -83,7 +83,8 @@ def test_total_group_function_and_single_ranks() -> None:
     assert rows.left_out == 1
     assert found.loc["Total", "time"] == pytest.approx(53.1 + 4.5 + 3.0)
     assert found.loc["Total", "share"] == 100.0
-    assert found.loc["USER", "time"] == pytest.approx(53.1)  # Functions below the threshold still count in their group.
+    # Functions below the threshold are hidden, but count in their group.
+    assert found.loc["USER", "time"] == pytest.approx(53.1)
     assert found.loc["solve", ["time", "imbalance", "most", "most_rank"]].tolist() == [53.0, 3.0, 56.0, 3.0]
     assert found.loc["solve", "imbalance_percent"] == pytest.approx(100 * 3 / 56 * 4 / 3)
     assert found.loc["write", ["time", "imbalance_percent", "calls"]].tolist() == [3.0, 100.0, 0.25]
@@ -131,7 +132,7 @@ def test_ranks_known_together_have_no_imbalance() -> None:
     found = drill(as_records(rows), ("function", "pe"), Measures("time"), 4, 0).frame().set_index("name")
     assert found.loc["f", "time"] == 1.5
     assert pd.isna(found.loc["f", "imbalance"])
-    assert found.loc[TOGETHER, "time"] == 1.25  # The value is a mean, like that of the row above.
+    assert found.loc[TOGETHER, "time"] == 1.25  # The row's value is a mean over ranks, like that of the row above it.
     assert found.loc["pe.0", "time"] == 1.0
     assert found.loc[["pe.0", TOGETHER], "share"].tolist() == pytest.approx([100 / 6, 500 / 6])
     alone = drill(as_records(rows[1:]), ("function", "pe"), MEASURES_OF_TIME, 4, 0).frame()
@@ -152,7 +153,7 @@ def test_shares_of_ranks_add_up_to_the_share_above_them(
     """
     by = "pe=all" if name == "program_time" else "function,pe=all"
     if main(["table", name, str(log), "--by", by, "--json"]):
-        return  # The log lacks this table.
+        return  # Logs that lack this table have nothing to compare.
     rows = json.loads(capsys.readouterr().out)
     for place, row in enumerate(rows):
         shares = shares_below(rows[place:])
@@ -193,7 +194,7 @@ def test_memory_and_time_of_the_ranks() -> None:
     few = process.program_time(made, Ask(where=conditions("pe<2"))).frame()
     assert few is not None
     assert few["time"].tolist() == [2.0, 2.5, 1.5]
-    assert process.memory(job(5, process=usage(4))) is None  # The row of one rank is missing.
+    assert process.memory(job(5, process=usage(4))) is None  # The table lacks the row of one of five ranks.
 
 
 def file_ranks() -> pd.DataFrame:
@@ -250,9 +251,9 @@ def test_io_time_by_rank() -> None:
 
 
 def waits_and_writes() -> dict[str, pd.DataFrame]:
-    """Returns a job of four ranks that ran for 10 s. Rank 0 waits 3 s in a timed barrier. Each rank moves messages for
-    1 s and spends a quarter second in dgemm. The function solve takes 6 s including the messages. In `file_ranks` ranks
-    0 and 2 write for 2 and 1 s.
+    """Returns a job of four ranks that ran for 10 s. Rank 0 waits 3 s in the barrier that is timed before a collective
+    call. Each rank moves messages for 1 s and spends a quarter second in dgemm. The function solve takes 6 s including
+    the messages. In `file_ranks` ranks 0 and 2 write for 2 and 1 s.
     """
     zero = dict.fromkeys(("bytes_sent", "bytes_received", "messages", *(f"size_{n}" for n in range(7))), 0)
     rows = [
@@ -279,13 +280,13 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     assert found.loc["MPI_Allreduce(sync)", ["time", "imbalance", "most_rank"]].tolist() == [0.75, 2.25, 0.0]
     assert found.loc["write", ["time", "imbalance"]].tolist() == [0.75, 1.25]
     assert found.loc["dgemm_", ["time", "calls", "share"]].tolist() == [0.25, 3.0, 2.5]
-    # The timed barriers take 0.75 s on average.
+    # The barriers that are timed before collective calls take 0.75 s on average.
     spent = balance.load_balance(made, Ask(threshold=0.0)).frame()["time"][0] + 0.75
     assert found.loc["(not traced)", "time"] == pytest.approx(made.run_time - spent)
     assert inside.loc["solve", ["time", "share"]].tolist() == [6.0, 60.0]
     alone = profile_time.profile_time(made, Ask(where=conditions("function=solve"))).frame()
     assert alone["name"].tolist() == [inclusive.INSIDE, "USER", "solve"]
-    assert alone["share"].tolist()[2] == 60.0  # A share of the whole time, not of the filtered rows.
+    assert alone["share"].tolist()[2] == 60.0  # The share is that of the whole time, and not of the filtered rows.
     assert inside.loc[[inclusive.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
 
 
@@ -333,10 +334,11 @@ def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance(
     end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
     found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
     assert set(found.index[found["level"] == "group"]) == {"POSIX", "MPI", "BLAS"}
-    assert found.loc["Total", "time"] == pytest.approx(1.125 + 1.5 + 0.25)  # Time in files, in MPI and in dgemm.
+    # The total is the time in files, in MPI and in dgemm.
+    assert found.loc["Total", "time"] == pytest.approx(1.125 + 1.5 + 0.25)
     assert inside.loc["H5Dwrite", ["time", "calls", "imbalance"]].tolist() == [4.0, 2.0, 0.0]
     assert inside["share"].isna().all()  # Inclusive times are no parts of the total.
-    # The group and its function have 0.1 % of the run and are hidden.
+    # The group HEAP and its function malloc have 0.1 % of the run and are hidden.
     assert not {"HEAP", "malloc"} & set(inside.index)
     alone = balance.load_balance(made, Ask(("group", "function"), where=conditions("group=HEAP"))).frame()
     assert alone["name"].tolist() == [inclusive.INSIDE, "HEAP", "malloc"]

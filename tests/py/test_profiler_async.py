@@ -21,7 +21,7 @@ def library() -> Path:
 
 
 def has_header(name: str, function: str = "") -> bool:
-    """Returns True if the compiler finds a header that declares this function."""
+    """Returns True if the compiler finds a header or, if `function` is given, a header that declares this function."""
     command = ["gcc", "-E", "-x", "c", "-"]
     done = subprocess.run(command, input=f"#include <{name}>", capture_output=True, text=True, check=False)
     return done.returncode == 0 and function in done.stdout

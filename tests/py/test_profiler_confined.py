@@ -11,7 +11,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 
-ALL, FIRST = 20, 5  # Sizes in bytes.
+ALL, FIRST = 20, 5  # Numbers of bytes that the test program writes: in all, and before it confines itself.
 WRITTEN = {"nothing": ALL, "asked": ALL, "tsc": ALL, "tsc_by_number": ALL} | dict.fromkeys(
     ("strict", "filter", "by_number"), FIRST
 )
@@ -44,7 +44,9 @@ def test_a_program_that_confines_itself_ends_as_it_would(how: str, spool: str, t
 
 
 def test_times_go_on_without_the_counter(tmp_path: Path) -> None:
-    """The replacement clock counts in the same seconds from the same start."""
+    """After the program has forbidden the counter, the replacement clock continues in the same seconds from the same
+    start.
+    """
     harness.run(harness.build_program("harm_confined"), "tsc", folder=tmp_path)
     (log,) = harness.logs(tmp_path)
     report = harness.read_log(log)

@@ -82,7 +82,7 @@ int main(int count, char **words)
 
 
 def test_migrations_are_known_without_a_counter_of_their_own(tmp_path: Path) -> None:
-    """The kernel forgets the number of a thread that has ended; some kernels tell no number at all."""
+    """The kernel drops the number of moves of a thread that has ended, and some kernels report no number at all."""
     (tmp_path / "main.c").write_text(MOVED)
     subprocess.run(["gcc", "-o", "main", "main.c", "-lpthread"], cwd=tmp_path, check=True)
     rows, moves = [], []
@@ -175,7 +175,7 @@ def test_a_killed_process_leaves_its_counts(tmp_path: Path) -> None:
 
 
 def test_what_many_threads_count_one_after_the_other_is_kept(tmp_path: Path) -> None:
-    """A row for each of 100 threads in each of 170 regions does not fit into the table."""
+    """100 threads, each in 170 regions, would make more rows than the table has room for."""
     done = harness.run(harness.build_program("counters_threads"), folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     (log,) = harness.logs(tmp_path)

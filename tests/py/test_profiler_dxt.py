@@ -53,7 +53,7 @@ class DxtFile:
 
 
 def follow(opened: dict[int, DxtFile], call: str, words: list[str], result: int) -> tuple[DxtFile, int] | None:
-    """Follows descriptors and positions, and returns the file and offset of each transfer."""
+    """Follows a call's descriptor and position; returns the file and the offset of the transfer, or None."""
     if call == "openat":
         opened[result] = DxtFile(words[1].strip('"'))
         return None
@@ -163,10 +163,10 @@ def test_the_name_that_darshan_gives_the_switch(tmp_path: Path) -> None:
         ("IOLENS_DXT_FILES", "/nowhere/*", set()),
         ("IOLENS_DXT_RANKS", "0", {"mixed.dat", "appended.dat", "many.dat"}),
         ("IOLENS_DXT_RANKS", "1:", set()),
-        # In mixed.dat 8 of 9 accesses are small.
+        # In the file mixed.dat 8 of 9 accesses are small, so that it falls below this share.
         ("DARSHAN_DXT_SMALL_IO_TRIGGER", ".95", {"appended.dat", "many.dat"}),
         ("IOLENS_DXT_SMALL_IO_TRIGGER", ".88", {"mixed.dat", "appended.dat", "many.dat"}),
-        # In the other files 2 of 3 and 6 of 9 accesses are unaligned.
+        # In the other files 2 of 3, and 6 of 9, accesses are unaligned.
         ("IOLENS_DXT_UNALIGNED_IO_TRIGGER", ".9", {"many.dat"}),
     ],
 )

@@ -132,7 +132,7 @@ def test_entries_of_the_search_path_are_those_that_the_loader_missed(many: int, 
     answers = re.findall(r'^\w+\(.*"(/nowhere/\d+)[/"].* = -1 ENOENT', (tmp_path / "trace").read_text(), re.M)
     job = read_log(harness.logs(tmp_path)[0])
     facts = {what: most for what, _, most in start_up(job).rows("what", "least", "most")}
-    # At its end rank 0 asks for each folder once more.
+    # At its end, rank 0 looks into each folder once more.
     assert (facts[ENTRIES], facts[MISSING_ENTRIES]) == (many + 4, many) == (many + 4, len(set(answers)))
     assert len(answers) - many >= 2 * many
     assert facts[BEFORE] < 600
@@ -182,7 +182,7 @@ def test_a_log_whose_calls_all_succeeded_has_no_finding_of_missing_paths(tmp_pat
 
 
 def test_calls_with_bad_addresses_fail_as_without_the_libraries(tmp_path: Path) -> None:
-    """No library reads at an address at which the kernel did not read."""
+    """No library may read an address that the kernel would not have read."""
     library, program = harness.build_library(), harness.build_program("posix_bad_addresses", "-w")
     bare = subprocess.run([program], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     for chain in (str(library), f"{library}:{find_library('libost.so')}"):

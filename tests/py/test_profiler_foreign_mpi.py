@@ -11,7 +11,8 @@ import profiler_harness as harness
 import pytest
 from mpi_libraries import library
 
-# An MPI library that has no adapter. Its version text is as long as MPICH allows; any other call ends the program.
+# A substitute for an MPI library that no adapter fits. Its version text is as long as MPICH allows; any call besides
+# that ends the program.
 FOREIGN = """
 #include <stdlib.h>
 #include <string.h>

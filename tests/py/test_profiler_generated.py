@@ -24,8 +24,8 @@ from iolens.symbols.lines import SourceLine
 SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
 
 SHARE_OFF = 0.25
-"""Largest error of a function's share, with some hundred samples on a busy machine; the two functions have shares of
-0.7 and 0.3.
+"""Largest error that is accepted in a function's share, with some hundred samples on a busy machine; the true shares
+are 0.7 and 0.3.
 """
 
 
@@ -60,7 +60,9 @@ def met(log: Path) -> Counter[Frame]:
 
 
 def has_both(log: Path, took: list[float]) -> None:
-    """Functions of generated code; their share of the samples must equal their share of the time."""
+    """Asserts that both generated functions are in the log and that their shares of the samples are their shares of the
+    time.
+    """
     found = {frame.function: (frame, count) for frame, count in met(log).items()}
     seventy, thirty = "Solver.seventy", "JS:*thirty " + 245 * "0"
     assert found[seventy][0].source == "/some where/app.py"
@@ -84,7 +86,8 @@ def test_generated_functions_are_found_and_named(tmp_path: Path) -> None:
     assert len(rows) == 2
     own = own_functions(read_log(log))
     assert own is not None
-    assert "busy" in set(own["symbol"]) <= {"busy", "now", "name", "main"}  # Functions that could be traced by name.
+    # Names of the program's functions that could be traced.
+    assert "busy" in set(own["symbol"]) <= {"busy", "now", "name", "main"}
 
 
 def test_a_child_of_fork_has_what_its_parent_generated(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def asked(way: str, folder: Path, *flags: str, name: str = "libcufile.so.0", **s
 def test_each_counter_is_the_one_that_the_library_told(
     called: str, name: str, flags: tuple[str, ...], way: str, tmp_path: Path
 ) -> None:
-    """The n-th counter of the substitute depends on n and the GPU alone; cufile.h has the order of the counters."""
+    """The n-th counter of the substitute depends only on n and the GPU, and cufile.h orders the counters."""
     job = asked(way, tmp_path, *flags, name=name)
     table = job.tables["gpu_storage"]
     names = "bytes_read reads posix_reads unaligned_reads failed_reads".split()

@@ -8,7 +8,7 @@ import profiler_harness as harness
 import pytest
 
 FUNCTIONS = ("pread", "lseek", "fsync", "poll", "connect")
-"""Functions that tests/c/signal_handlers.c calls in the handler; it calls all of them at no other time."""
+"""Functions that tests/c/signal_handlers.c calls in its signal handler and nowhere else."""
 
 
 def lookups(way: str, folder: Path) -> tuple[str, str]:

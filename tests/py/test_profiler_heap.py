@@ -22,7 +22,7 @@ from patience import PATIENCE
 MEMUSAGE = Path("/lib/x86_64-linux-gnu/libmemusage.so")
 COUNTED = ("calls", "bytes", "live_blocks", "live_bytes")
 OWN = ("renew", "allocated")
-"""The functions of heap_random.c that allocate."""
+"""Names of the functions of heap_random.c that allocate memory."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -58,8 +58,8 @@ def whole(job: Job) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("seed", "threads"), [(1, 1), (2, 1), (3, 4), (4, 8), (5, 64)])
 def test_what_threads_allocate_and_free_is_counted(seed: int, threads: int, tmp_path: Path) -> None:
-    """A realloc that fails counts nothing. The order in which threads allocate is known to the program alone, but the
-    high water of one thread is exact.
+    """A realloc that fails counts nothing. Only the program knows in which order several threads allocate, but for one
+    thread the high water is exact.
     """
     done = run(tmp_path, str(seed), str(threads), "20000", "return")
     assert (done.returncode, done.stderr) == (0, "")
@@ -101,8 +101,8 @@ def test_a_child_of_fork_has_a_heap_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.skipif(not MEMUSAGE.exists(), reason="the C library's libmemusage.so is not installed")
 @pytest.mark.parametrize("seed", [11, 12, 13])
 def test_the_high_water_is_the_peak_of_libmemusage(seed: int, tmp_path: Path) -> None:
-    """memusage(1) adds up requested sizes too, but sees no aligned blocks. A few blocks of the start are seen by one of
-    the two alone.
+    """Like the profiler, memusage(1) adds up requested sizes, but it sees no aligned blocks. A few blocks at the start
+    are seen by only one of the two.
     """
     words = [str(seed), "1", "5000", "return", "plain"]
     bare = harness.run(harness.build_program("heap_random", "-g"), *words, folder=tmp_path, LD_PRELOAD=str(MEMUSAGE))
@@ -238,7 +238,7 @@ def test_blocks_of_the_c_library_and_of_cxx_end_where_they_are_freed(tmp_path: P
     left = {row["caller"]: row["live_bytes"] for row in rows.to_dict("records") if row["live_bytes"]}
     own = {caller: size for caller, size in left.items() if "main.cpp" in caller}
     assert list(own.values()) == [12345]
-    assert sum(left.values()) - 12345 < 100_000  # Buffers of the C and C++ libraries.
+    assert sum(left.values()) - 12345 < 100_000  # The remaining bytes are buffers of the C and C++ libraries.
 
 
 MOST_FOLLOWED = (1 << 23) // 4 * 3
@@ -275,7 +275,8 @@ def test_a_heap_of_millions_of_blocks(blocks: int, tmp_path: Path) -> None:
     (fill,) = rows[rows["caller"].str.startswith("fill ")].to_dict("records")
     assert [fill["calls"], fill["bytes"]] == [blocks, 8 * blocks]
     lost = sum(int(found[1]) for text in job.remarks if (found := re.match(r"(\d+) blocks of the heap were not", text)))
-    assert lost == pytest.approx(max(0, blocks - MOST_FOLLOWED), abs=100)  # The C library has a few blocks, too.
+    # The C library has a few blocks in the table, too.
+    assert lost == pytest.approx(max(0, blocks - MOST_FOLLOWED), abs=100)
     assert fill["high_bytes"] == pytest.approx(8 * (blocks - lost), abs=800)
     assert fill["live_bytes"] == 8 * fill["live_blocks"] <= fill["high_bytes"]
     assert lost or fill["live_blocks"] == blocks // 2

@@ -36,7 +36,9 @@ CONTRADICTING = (
     "bytes 0-99/1000\r\nContent-Range: bytes 0-99/1000",
     "-" * 60_000,
 )
-"""Values of Content-Range behind which 100 bytes come that have no place."""
+"""Values of Content-Range that contradict themselves or the 100 bytes that follow them, so that these bytes have no
+place in the object.
+"""
 
 BROKEN = (
     "HTTP/1.1 206\r\n\r\n",
@@ -57,7 +59,9 @@ BROKEN = (
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """Gives each request the next one of a list of answers, over and over, and the body where its header is whole."""
+    """Answers each request with the next of a list of answers, over and over, and adds the body if the answer's header
+    is complete.
+    """
 
     daemon_threads = True
     answers: Iterator[bytes] = iter(())
@@ -88,7 +92,7 @@ def asked(folder: Path, answers: list[bytes], *paths: str, parts: int = 0) -> Jo
 
 
 def counts(job: Job, *columns: str) -> tuple[int, ...]:
-    """Returns numbers of the only address."""
+    """Returns the given columns of the only address in the log."""
     (row,) = job.tables["http_requests"].rows(*columns)
     return tuple(map(int, row))
 
@@ -137,7 +141,7 @@ def test_the_ends_of_long_addresses_tell_them_apart(tmp_path: Path) -> None:
 
 
 def test_addresses_that_differ_in_what_is_not_recorded_are_different_objects(tmp_path: Path) -> None:
-    """Without a tag from the server, `?part=1` and `?part=2` may be any two objects."""
+    """Without a tag from the server, `?part=1` and `?part=2` may be two different objects."""
     answer = f"{WHOLE}\r\n".encode() + BODY
     paths = [f"data?part={number}" for number in range(10)]
     assert counts(asked(tmp_path, [answer], *paths), "requests", "received", "distinct") == (12, 1200, 1000)

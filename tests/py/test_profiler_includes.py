@@ -9,7 +9,7 @@ import profiler_harness as harness
 
 SOURCE = harness.ROOT / "profiler/src"
 APART = ("mpi", "trace")
-"""Folders with libraries of their own."""
+"""Folders whose files are built into libraries of their own."""
 
 
 def includes() -> list[tuple[Path, Path]]:

@@ -19,7 +19,7 @@ def library() -> Path:
 
 
 def found(folder: Path) -> dict[str, dict[str, int]]:
-    """Maps each file below the folder to its integer counters that are not 0, from the only log."""
+    """Returns, for each file below the folder, its integer counters that are not 0, from the only log."""
     (path,) = harness.logs(folder)
     report = harness.read_log(path)
     below = [name for name in report.name_records.values() if name.startswith(f"{folder}/")]

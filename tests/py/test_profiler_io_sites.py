@@ -46,7 +46,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def sites(program: Path, callers: int, folder: Path) -> Counter[tuple[object, ...]]:
-    """Returns function, callers from the outside in, calls and bytes of each row."""
+    """Returns how often each row occurs: function, its callers from the outermost inwards, calls and bytes."""
     assert harness.run(program, folder=folder, IOLENS_IO_CALLERS=str(callers)).returncode == 0
     (log,) = harness.logs(folder)
     private = read_log(log).private
@@ -109,7 +109,9 @@ int main(void) {
 
 
 def test_callers_through_libraries_that_take_one_anothers_place(tmp_path: Path) -> None:
-    """Two functions at the same address, one after the other, that differ only in the size of their frame."""
+    """The program has two functions that lie at the same address, one after the other, and differ only in the size of their
+    stack frame.
+    """
     harness.build_library()
     (tmp_path / "library.c").write_text(LIBRARY)
     (tmp_path / "loads.c").write_text(LOADS)

@@ -34,7 +34,7 @@ def test_locks_are_counted_and_timed_in_each_way(tmp_path: Path) -> None:
     for name, *counts, spent, waited in expected:
         *numbers, seconds, longest = found[name]
         assert numbers == [int(count) for count in counts], name
-        # A busy machine may hold up the program between its own look at the clock and the profiler's.
+        # On a busy machine, time may pass between the program's reading of the clock and the profiler's.
         assert 0.297 < longest < 1.01 * float(waited)
         assert longest <= seconds < 1.01 * float(spent)
     shown = FILE_LOCKS.table(job)

@@ -36,7 +36,7 @@ os.close(fd)
 
 
 def counters(folder: Path, llite: str, osc: str, extra: str = "") -> None:
-    """Writes the files of a client with one file system and one target."""
+    """Writes the `stats` files of a Lustre client with one file system and one target."""
     for name, text in (("llite/scratch-ffff81019a4eb000", llite), ("osc/scratch-OST0000-osc-ffff8101", osc)):
         (folder / name).mkdir(parents=True)
         (folder / name / "stats").write_text(text + (extra if name.startswith("llite") else ""))

@@ -235,7 +235,7 @@ def test_bytes_fetched_by_packages_that_map_files_are_those_of_the_kernel(packag
         pytest.skip("the folder of this test lies in memory")
     harness.build_library()
     path = tmp_path / "data.npy"
-    for step in ("write", "read"):  # Read once before, so that the package's own files are in the page cache.
+    for step in ("write", "read"):  # A first run brings the package's own files into the page cache.
         subprocess.run([sys.executable, "-c", PYTHON, package, step, path], check=True, capture_output=True)
     with path.open("rb") as file:
         os.fsync(file.fileno())

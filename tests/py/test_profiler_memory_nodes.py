@@ -24,7 +24,7 @@ LISTED = r"""
 7ffc11100000 default stack anon=12 dirty=12 N8=12 kernelpagesize_kB=4
 7ffc111f0000 default
 """.lstrip()
-"""In the form that proc_pid_numa_maps(5) describes, with names of files that look like counts."""
+"""A text in the form of proc_pid_numa_maps(5), with file names that look like counts."""
 
 NODE_LIST, MAPS = "/sys/devices/system/node/has_memory", "/proc/$$/numa_maps"
 
@@ -36,7 +36,7 @@ def parsed(*words: object) -> dict[str, int]:
 
 
 def counted(text: str) -> dict[str, int]:
-    """Adds up the pages of each node by another way of reading."""
+    """Returns the pages of each node, added up by another way of reading."""
     found: dict[str, int] = {}
     for line in text.splitlines():
         for node, pages in re.findall(r" N(\d+)=(\d+)(?= )", line):

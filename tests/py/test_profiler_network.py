@@ -23,7 +23,7 @@ from iolens.pages.exhibits.storage.network import CONNECTIONS, HTTP_REQUESTS
 
 WHOLE = 100_000
 KEPT = 256
-"""Number of separate parts of an object that the profiler keeps."""
+"""Number of separate parts of one object that the profiler can remember."""
 
 TALK = """
 import socket, sys
@@ -35,7 +35,9 @@ link.close()
 
 
 class _Answers(http.server.BaseHTTPRequestHandler):
-    """Answers every request with the same bytes, or with the range of them that was asked for, and keeps account."""
+    """Answers every request with the same bytes, or with the range of these that was asked for, and records what it
+    sent.
+    """
 
     protocol_version = "HTTP/1.1"
     content = bytes(WHOLE)
@@ -136,7 +138,7 @@ def test_bytes_that_come_again_are_told_from_new_ones(parts: int, tmp_path: Path
     _Answers.answered.clear()
     done = harness.run(requests_program(), f"http://127.0.0.1:{port}/data", str(parts), folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    behind_first = _Answers.answered[1:]  # The first request is for the whole object.
+    behind_first = _Answers.answered[1:]  # The answers behind the first one, which sent the whole object.
     assert len(behind_first) == 2 + parts + 1
     (log,) = harness.logs(tmp_path)
     ((received, again),) = http_requests(read_log(log)).rows("received", "again")

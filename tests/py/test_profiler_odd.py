@@ -43,7 +43,8 @@ def test_the_program_does_not_notice(how: str, before: list[str], tmp_path: Path
     alone = subprocess.run([program, how, *before], cwd=tmp_path / "alone", capture_output=True, text=True, check=False)
     done = harness.run(program, how, *before, folder=tmp_path)
     assert (done.stdout, done.returncode) == (alone.stdout, alone.returncode)
-    sentences = 2 if how == "small_files" else 1  # Neither the spool nor the log fits on the disk.
+    # The disk has room for neither the spool nor the log, so that there are two messages.
+    sentences = 2 if how == "small_files" else 1
     assert done.stderr.count("\n") <= sentences, done.stderr
 
 

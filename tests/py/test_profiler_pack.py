@@ -24,7 +24,7 @@ def packed(program: Path, data: bytes, row: int, piece: int) -> bytes:
 
 
 def alike(row: int, rows: int, seed: int) -> bytes:
-    """Returns rows that differ from the previous row in a few places only."""
+    """Returns rows of bytes that differ from the previous row in a few places only."""
     chance = random.Random(seed)
     current, out = bytearray(chance.randbytes(row)), bytearray()
     for _ in range(rows):

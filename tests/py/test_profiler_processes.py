@@ -74,7 +74,7 @@ def test_child_names_its_parent_and_keeps_the_job(tmp_path: Path) -> None:
     assert above[child][:2] == [parent, os.getpid()]
     assert above[parent][:2] == [os.getpid(), os.getppid()]
     apart = {one["pid"]: one["begin"]["realtime_ns"] - one["begin"]["monotonic_ns"] for one in told}
-    assert abs(apart[child] - apart[parent]) < 1e9  # Parent and child have the same two clocks of one host.
+    assert abs(apart[child] - apart[parent]) < 1e9  # Parent and child run on one host, whose two clocks they share.
     assert told[0]["begin"]["monotonic_ns"] != told[1]["begin"]["monotonic_ns"]
 
 
@@ -323,7 +323,7 @@ def test_job_region(tmp_path: Path) -> None:
     assert own["environment"]["HDF5_USE_FILE_LOCKING"] == "FALSE"
     assert not (set(settings) | {"IOLENS_TOKEN"}) & set(own["environment"]) - PUBLIC
     assert own["compiler"] == compilers(program)
-    # Inside a changed root there are no such folders.
+    # Inside a changed root folder these folders do not exist.
     above = [str(folder) for folder in tmp_path.parents if str(folder) in kinds]
     for point in above[:1]:
         assert own["mounts"][point]["type"] == kinds[point]

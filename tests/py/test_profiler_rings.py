@@ -25,7 +25,7 @@ def library() -> Path:
 
 
 def recorded(program: Path, *arguments: str, folder: Path, **settings: str) -> tuple[Job, str]:
-    """Runs a program; returns its log and its output."""
+    """Runs a program that uses a ring; returns its log and its output."""
     done = harness.run(program, *arguments, folder=folder, **settings)
     if "Cannot allocate memory" in done.stderr and os.geteuid() != 0:
         pytest.skip("all rings of this user together lock more memory than the user may (ulimit -l)")
@@ -51,7 +51,7 @@ def counts(job: Job) -> dict[str, int]:
 
 
 def records(job: Job) -> dict[str, list[int]]:
-    """Returns COUNTED by the name of each file."""
+    """Returns the counters in COUNTED for each file by its name."""
     frame = job.frames["POSIX"]
     names = [Path(job.names[int(record)]).name for record in frame["id"]]
     rows = [[int(number) for number in row] for row in frame[list(COUNTED)].to_numpy()]

@@ -65,11 +65,11 @@ def test_a_debugger_is_not_stopped_by_samples(tmp_path: Path) -> None:
 
 
 def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) -> None:
-    """The first log is the parent's. Its waits count for their whole time, as waiting."""
+    """The parent's log comes first. Its waits count for their whole time, as waiting."""
     log = max(sampled(tmp_path, "sampling_waits"), key=lambda path: path.stat().st_size)
     threads, samples = table(log, "sampling"), table(log, "samples")
     main = threads[threads["thread"] == 0].iloc[0]
-    # The rest of the time the thread had all signals blocked.
+    # For the rest of the time the thread had blocked all signals.
     assert main["samples"] >= 0.98 * (main["duration"] - 0.3) * 1000
     assert main["lost"] >= 90
     assert samples.loc[(samples["thread"] == 0) & (samples["kind"] == 1), "count"].sum() > 1300
@@ -148,7 +148,7 @@ def test_known_shares_are_found(shares: Path, tmp_path: Path) -> None:
     busy = [chain for chain, count in found if "inlined" in chain]
     assert {chain[chain.index("inlined") - 1] for chain in busy} == {"fifty", "thirty", "twenty"}
     sampling = table(log, "sampling")
-    # Stacks may be cut only in the loader's own code.
+    # Stacks may be incomplete only in the loader's own code.
     assert sampling["cut"].sum() < 5 + 0.01 * sampling["stacks"].sum()
 
 
@@ -184,7 +184,7 @@ def test_stacks_without_room_for_a_handler(how: str, tmp_path: Path) -> None:
     alone = subprocess.run([program, how], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (alone.stdout, alone.stderr, alone.returncode) == ("", "", 0)
     logs = sampled(tmp_path, "sampling_stacks", how, hz=2000)
-    if how == "contexts":  # The others may end before their first sample, and have no log then.
+    if how == "contexts":  # Programs of the other kinds may end before their first sample, and have no log then.
         (log,) = logs
         assert {"turn", "spin"} <= {name for chain, _ in chains(log) for name in chain}
 

@@ -22,8 +22,9 @@ NEEDED = {
     "ld-linux-aarch64.so.1",
 }
 BY_HAND = {
-    *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # These functions do not return like others, or not always.
-    *("__sigaction", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset"),  # These install handlers.
+    *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # These functions do not return, or not in the usual way.
+    # These functions install signal handlers.
+    *("__sigaction", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset"),
     *(
         "pthread_create",
         "thrd_create",
@@ -43,7 +44,7 @@ BY_HAND = {
 }
 MARKS = {
     f"PAT_{name}" for name in "region_begin region_end record flush_buffer".split()
-} | {  # CrayPAT's names of marks, and those in its include file for Fortran.
+} | {  # CrayPAT's functions for marks, and those of its include file for Fortran.
     f"pat_{name}_{kind}"
     for name, kinds in {
         "region_begin": ["", "i4_", "i8_", "i4ns_", "i8ns_"],

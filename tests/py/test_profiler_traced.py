@@ -158,7 +158,7 @@ def test_high_water_and_what_was_not_freed_by_caller(tmp_path: Path) -> None:
     churned = sum(i % 50 + 1 for i in range(20000)) + 10000 * 16
     assert own.loc["churns", ["calls", "bytes"]].tolist() == [30000, churned]
     (rank,) = heap(job).frame().to_dict("records")
-    assert 6_000_000 <= rank["high_bytes"] < 6_010_000  # This includes blocks of the C library itself.
+    assert 6_000_000 <= rank["high_bytes"] < 6_010_000  # The high water includes blocks of the C library itself.
     assert rank["live_bytes"] == found["live_bytes"].sum()
     assert rank["high_bytes"] == found["high_bytes"].sum()
     assert 0 < rank["high_time"] < job.run_time

@@ -61,9 +61,9 @@ def test_the_usual_orders() -> None:
 @pytest.mark.parametrize(
     ("pairs", "ranks", "each", "best"),
     [
-        (ring(12, 3), 12, 4, 9000),  # Three of a node's four links stay on the node.
+        (ring(12, 3), 12, 4, 9000),  # In a ring, three of four links of each node stay on the node.
         (ring(64, 4), 64, 16, 60000),
-        (grid(8), 64, 16, 200 * 4 * 24),  # Four squares of 4 x 4 ranks.
+        (grid(8), 64, 16, 200 * 4 * 24),  # The best order has four squares of 4 x 4 ranks.
     ],
 )
 def test_the_custom_order_keeps_what_can_be_kept(pairs: Pairs, ranks: int, each: int, best: int) -> None:
@@ -92,7 +92,8 @@ def test_as_it_ran_and_with_collectives() -> None:
     share = table.set_index("order")["share"]
     assert (share["as it ran"], share["SMP"], share["custom"]) == (0.0, 100.0, 100.0)
     together = table.set_index("order")["with_collectives"]
-    assert together["SMP"] == pytest.approx(100 * (400 + 320 / 3) / (400 + 320))  # A third of the pairs share a node.
+    # In this order a third of the pairs share a node.
+    assert together["SMP"] == pytest.approx(100 * (400 + 320 / 3) / (400 + 320))
 
 
 def test_files() -> None:

@@ -58,7 +58,7 @@ def test_spack_needs_what_pip_does() -> None:
 def test_easybuild_is_of_this_version_and_names_every_package() -> None:
     (path,) = (PACKAGING / "easybuild").glob("*.eb")
     fields: dict[str, object] = {}
-    exec(path.read_text(encoding="utf-8"), fields)  # an easyconfig is Python
+    exec(path.read_text(encoding="utf-8"), fields)  # An easyconfig file is Python code.
     toolchain = fields["toolchain"]
     assert isinstance(toolchain, dict)
     assert path.name == f"iolens-{toolchain['name']}-{toolchain['version']}.eb"

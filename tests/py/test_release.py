@@ -37,7 +37,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """Makes a repository with the files that a release changes, and an unreleased change."""
+    """Makes a git repository with the files that a release changes, and an unreleased change."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
     folder = tmp_path / "a clone"

@@ -17,7 +17,9 @@ LOG = Path(__file__).parents[1] / "data/iolens/predict/ior-1-stripe.darshan"
 
 
 def recipe(*lines: RankLine) -> tuple[Job, dict[str, tuple[str, str]]]:
-    """Returns a job with these events beside times of a real run, and its steps: evidence and table by number."""
+    """Returns a job with these events, besides the times of a real run, and the evidence and table of each step by its
+    number.
+    """
     real = read_log(LOG)
     made = job_with(*lines)
     job = replace(real, nprocs=made.nprocs, names=made.names, private={**real.private, **made.private})

@@ -119,7 +119,7 @@ def crowded_core() -> Iterator[None]:
 
 
 def job_with_waits_for_cores(log: Path) -> Job:
-    """Returns the job of a log; skips the test where the kernel counts no waiting for cores."""
+    """Returns the job of a log; skips the test if the kernel does not count waits for a core."""
     job = read_log(log)
     if not np.isfinite(job.private["process"]["first_runnable"]).all():
         pytest.skip("this kernel does not count waiting for a core (/proc/self/schedstat)")

@@ -270,7 +270,7 @@ def test_beside_repeated_settings_the_best_and_the_default_are_repeated_too() ->
 
 
 def _record(requested: dict[str, int], effective: dict[str, int | None], **observed: int) -> RunRecord:
-    """Returns the record of a run in which nothing that was requested took effect."""
+    """Returns the record of a run in which no requested setting took effect."""
     return RunRecord(
         id="run",
         status="invalid",

@@ -24,7 +24,7 @@ from why_programs import WORLD, RankLine, events_of
 
 
 def solved(*lines: RankLine) -> Why:
-    """Returns all results of the analysis of these events."""
+    """Returns the whole analysis of these ranks' events."""
     return why_of(program_of(events_of(*lines), len(lines)))
 
 
@@ -54,7 +54,7 @@ def costs(found: Why) -> Mapping[tuple[int, str], tuple[float, float]]:
 
 
 def run_times(found: Why) -> dict[str, float]:
-    """Returns the run time of each replay that concerns all ranks and files."""
+    """Returns the run times of the replays that concern all ranks and all files, by question."""
     given = what_if(found.program, found.joins, found.graph)
     return {each.change.question: each.run_time for each in given if each.change.rank < 0 and not each.change.file}
 
@@ -353,7 +353,7 @@ def test_t8b_a_reduction_along_a_tree_keeps_the_time_of_each_rank() -> None:
 
 @pytest.mark.parametrize(("faster", "share"), [(0, 0.5), (1, 1.0)])
 def test_t10_only_the_slower_of_two_is_worth_speeding_up(faster: int, share: float) -> None:
-    """100 rounds in which rank 0 reads for 2 s, rank 1 for 1 s, and both meet."""
+    """The job has 100 rounds, in which rank 0 reads for 2 s and rank 1 for 1 s before both meet."""
     lines = [RankLine(), RankLine()]
     for step in range(100):
         for rank, line in enumerate(lines):
@@ -471,7 +471,9 @@ def test_the_sentence_names_nobody_where_all_ranks_would_have_to_be_faster() -> 
 
 @pytest.mark.parametrize(("kind", "with_storage"), [("core", 6.0), ("fault", 3.0)])
 def test_a_rank_that_could_not_compute_is_late_for_that_reason(kind: str, with_storage: float) -> None:
-    """Rank 1 computes for 2 s and could not for 3 s; the first of these begins as its call before ends by the clock."""
+    """Rank 1 computes for 2 s and cannot compute for 3 s; by the clock, this time begins before the call in front of it
+    ends.
+    """
     late = RankLine().together("MPI_Barrier", 0, 1.0000001, 2).held(1, 4, kind).together("MPI_Barrier", 6, 6.1, 2)
     found = solved(RankLine().together("MPI_Barrier", 0, 1, 2).together("MPI_Barrier", 1.1, 6.1, 2), late)
     assert waits(found) == [(0, "wait at barrier", 4.9)]

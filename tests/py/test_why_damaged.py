@@ -36,13 +36,13 @@ def _taken(columns: Columns, rows: np.ndarray) -> Columns:
 
 
 def _other(columns: Columns, random: Random, name: str, values: np.ndarray) -> Columns:
-    """Returns the columns with some values of one of them replaced by values drawn from others."""
+    """Returns the columns with some values of one column replaced by values drawn from other columns."""
     rows = random.random(len(columns["rank"])) < random.choice([0.02, 0.2, 0.9])
     return {**columns, name: np.where(rows, random.choice(values, len(rows)), columns[name])}
 
 
 def _shifted(columns: Columns, random: Random) -> Columns:
-    """Returns the columns with a step of one rank's clock."""
+    """Returns the columns with a jump of one rank's clock."""
     late = (columns["rank"] == random.integers(7)) & (columns["start"] > random.uniform(0, 20))
     step = late * random.choice([-30.0, 30.0])
     return {**columns, "start": columns["start"] + step, "end": columns["end"] + step}

@@ -17,7 +17,7 @@ from why_programs import RankLine, events_of
 
 
 def alone(*lines: RankLine) -> Job:
-    """Returns a job with these events alone, and the names of two regions."""
+    """Returns a job that has nothing but these events and the names of two regions."""
     events = events_of(*lines)
     made = job_with(*(RankLine() for _ in lines))
     frame = pd.DataFrame({name: events[name] for name in events.names})

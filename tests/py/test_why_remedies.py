@@ -26,7 +26,7 @@ from why_programs import RankLine, events_of
 
 
 def answers_of(job: Job, beside: Beside | None = None) -> dict[str, Answer]:
-    """Returns the answers by question; of several with one question, the last."""
+    """Returns the answers by question; if a question has several answers, the last one."""
     found = why(job)
     assert found is not None
     given = what_if(found.program, found.joins, found.graph, found.unknown, beside)
@@ -139,7 +139,9 @@ def test_a_core_for_each_rank_saves_the_waits_on_the_critical_path_at_most() -> 
 
 
 def test_computing_in_a_row_bounds_what_balance_saves() -> None:
-    """Ranks 0 and 1 compute for 30 s one after the other: all four with 15 s each would save 30 s, and not 15."""
+    """Ranks 0 and 1 compute for 30 s, one after the other. If all four ranks computed 15 s each at the same time, this
+    would save 30 s and not 15.
+    """
     first, second = RankLine().send(30, 30, 1), RankLine().receive(0, 30, 0)
     early = [RankLine().together("MPI_Barrier", 0.01, 99, 4) for _ in range(2)]
     late = [line.together("MPI_Barrier", begin, 99, 4) for line, begin in ((first, 30.01), (second, 60))]

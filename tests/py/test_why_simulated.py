@@ -32,7 +32,7 @@ _NEAR = 1e-7
 
 
 def _waits(found: Why) -> dict[tuple[int, float], tuple[float, float]]:
-    """Returns seconds of each wait and when the late rank came, by rank and begin of the call."""
+    """Returns each wait by its rank and the begin of its call: its seconds, and the time when the late rank came."""
     program, of = found.program, found.waits
     return {
         (int(program.rank[call]), round(float(program.start[call]), 9)): (
@@ -144,7 +144,7 @@ def _answers_of(found: Why) -> tuple[list[Answer], int]:
 
 
 def _with_io(found: Why) -> float:
-    """Returns the seconds in which at least one rank is in a call of the file system."""
+    """Returns the seconds in which at least one rank was in a call of the file system."""
     activities, busy, until = found.activities, 0.0, 0.0
     is_io = np.array([kind.kind == "I/O" for kind in activities.kinds])[activities.what]
     for start, end in sorted(zip(activities.start[is_io], activities.end[is_io], strict=True)):

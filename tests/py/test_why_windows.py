@@ -72,7 +72,7 @@ def test_the_target_waits_for_the_last_origin() -> None:
     late = RankLine().epoch("start", 0.3, 0.4, 0).file(0.4, 5).epoch("complete", 5, 5.1)
     found = solved(owner, early, late)
     assert waits(found) == [(0, "MPI_Win_wait", "early wait", pytest.approx(4.8))]
-    assert faster(found) == pytest.approx(2.0)  # the other origin comes at 1 s, and the wait ends 1 s later
+    assert faster(found) == pytest.approx(2.0)  # The other origin comes at 1 s, and the wait ends 1 s later.
 
 
 def test_epochs_of_a_pair_are_joined_in_their_order() -> None:

@@ -69,7 +69,7 @@ def load(path: str, format: str, seconds: float) -> bytes:
 
 
 def serve(tasks: Any, batches: Any, path: str, format: str, seconds: float) -> None:
-    """Loads a batch for each task until there is none."""
+    """Loads a batch for each task until the queue of tasks ends."""
     while tasks.get() is not None:
         batches.put(load(path, format, seconds))
 
@@ -116,7 +116,8 @@ def pooled(path: str, format: str, seconds: float) -> Iterator[bytes]:
 
 def main() -> None:
     kind, read, decode, step, ahead, path, format = sys.argv[1:]
-    for prepare in FORMATS[format]:  # The packages are then imported, in forked workers too.
+    # The packages of the format are imported here, so that forked workers have them, too.
+    for prepare in FORMATS[format]:
         prepare(Path(path))
     os.environ |= {"SLOW_READ": read, "SLOW_FOLDER": path}
     depth = 3 * WORKERS if int(ahead) else 1

@@ -21,7 +21,7 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "tune"
 RUNS = DATA / "runs.csv"
 
 Record = Mapping[str, list[float]]
-"""Bandwidths in MiB/s by the name of the point, in the order of the repetitions."""
+"""Measured bandwidths of a grid in MiB/s: those of each point by its name, in the order of the repetitions."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ class RankLine:
         self.rows: list[dict[str, Any]] = []
 
     def add(self, kind: str, function: str, start: float, end: float, **fields: Any) -> RankLine:
-        """Adds a row; fields that are not given get the value for "none"."""
+        """Adds an event; fields that are not given get the values that mean "none"."""
         request = len(self.rows) if kind in ("isend", "irecv", "iall") else -1
         least = {"communicator": 0, "peer": -1, "tag": -1, "size": 0, "request": request, "bytes": 0, "file": 0}
         least |= {"node": -1, "region": 0}

@@ -11,8 +11,8 @@ from why_simulator import EAGER, SHAPES, SimulatedCall, SimulatedRun, SimulatedS
 _WORLD, _PARTS, _WINDOW = 7, (8, 9), 10
 _COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
 _BUFFERING = 1e-9
-"""Seconds of a send of a small message, or of a collective call with a root. Shorter than any other time, because a
-call that begins in the middle of a longer one would count as its cause.
+"""Seconds of a send of a small message, or of a collective call with a root. They are fewer than those of any other
+call, because a call that began in the middle of a longer call would count as its cause.
 """
 _ROOTED = ("Bcast", "bcast", "Scatter", "Reduce", "Gather")
 
@@ -26,7 +26,7 @@ class _Writer:
         self.steps: list[list[SimulatedStep]] = [[] for _ in range(self.ranks)]
         self.open: list[list[int]] = [[] for _ in range(self.ranks)]
         self.handles = 0
-        self.instant: set[int] = set()  # Posts whose completion takes no time except waits.
+        self.instant: set[int] = set()  # Numbers of the posted operations whose completion takes no time besides waits.
         everybody = tuple(range(self.ranks))
         self.members = {_WORLD: everybody}
         for communicator in _PARTS:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 ANY = -2
-"""Any source, or any tag."""
+"""Value of `peer` or `tag` that stands for any source or any tag."""
 EAGER = 1000
 """Largest message in bytes that MPI buffers."""
 ALL, FOR_ROOT, FOR_OTHERS, FOR_LOWER = "all", "for the root", "for the others", "for lower ranks"
@@ -32,7 +32,7 @@ SHAPES = {
     "MPI_Gather": FOR_OTHERS,
     "MPI_Scan": FOR_LOWER,
 }
-"""Collective calls, by whom a rank waits for in them."""
+"""For each collective call, the ranks that a rank waits for in it."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ class SimulatedCall:
 
 @dataclass(frozen=True)
 class SimulatedRun:
-    """The calls of each rank, in order; `program`: the same steps with the messages that wildcards took."""
+    """The calls of each rank in order, and `program`: the same steps, with the messages that receives from any source
+    got.
+    """
 
     calls: list[list[SimulatedCall]]
     program: list[list[SimulatedStep]]
@@ -190,7 +192,7 @@ class Locked:
     group = None
 
     def before(self) -> list[SimulatedCall | None]:
-        """Returns the calls that released such locks; None for a lock that is still held."""
+        """Returns the calls that released these locks; None for a lock that is still held."""
         mine = self.queue[self.place][0].step.exclusive
         return [end for call, end in self.queue[: self.place] if mine or call.step.exclusive]
 
@@ -276,7 +278,7 @@ class _Simulation:
         return SimulatedRun(self.calls, self.program)
 
     def _begin(self, call: SimulatedCall, place: int) -> None:
-        """Lets other ranks see the start of a call."""
+        """Tells other ranks that a call has begun."""
         step, rank = call.step, call.rank
         if step.what in ("send", "isend", "sendrecv"):
             self._meet(CallPart(call, rank, step, sends=True), place)

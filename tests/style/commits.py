@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 FIRST = "070bf487"
-"""Last commit that was made before this rule."""
+"""The last commit that was made before this check existed."""
 
 LEFT = ("09eee742", "abfc2f75", "2fadae96", "047c334d")
 """Commits with a fault that were shared before this check ran on them: a shared history is not rewritten."""

@@ -37,7 +37,7 @@ def programs_can_be_interrupted() -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Starts a throw-away Slurm cluster of four nodes on this machine, without accounting, and yields its users'
+    """Starts a temporary Slurm cluster of four nodes on this machine, without accounting, and yields its users'
     environment.
     """
     for tool in ("/usr/sbin/slurmctld", "/usr/sbin/slurmd", "mpirun"):
@@ -66,4 +66,5 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if os.geteuid() != 0 or shutil.which("mount") is None or subprocess.run(mount, check=False).returncode != 0:
         pytest.skip("mounting a small file system needs root")
     yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)  # The test's last process may still use it.
+    # The test's last process may still use the file system.
+    subprocess.run(["umount", "--lazy", str(place)], check=True)

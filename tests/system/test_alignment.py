@@ -38,7 +38,7 @@ def domains(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def spans(domains: Path, *numbers: int) -> list[tuple[int, ...]]:
-    """Returns rows (round, aggregator, begin, end) for a kind, aggregators, stripe, buffer, begin and end."""
+    """Returns the file domains as rows (round, aggregator, begin, end), for a kind of domain and the given sizes."""
     done = subprocess.run([domains, *map(str, numbers)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
@@ -149,7 +149,7 @@ def test_transfers_that_cross_stripes(
     assert covered(run.writes) == [(0, 32_000_000)]
     assert run.books.bytes_written == run.books.bytes_read == 32_000_000
     assert run.share("stripes")[0] == per_stripe
-    # Only a stripe that stays with one aggregator needs no lock of another aggregator.
+    # A stripe needs no lock of another aggregator only if it stays with one aggregator.
     assert (run.books.lock_handovers == 0) == (kind == BOUND)
     assert (run.share("objects")[1] == 0) == (kind == BOUND)
 
@@ -168,7 +168,7 @@ def test_transfers_of_a_stripe_share_nothing(tmp_path: Path, kind: int) -> None:
 @pytest.mark.parametrize(
     ("stripes", "hints", "candidates", "used", "handed_over"),
     [
-        (1, ["cb_nodes=4"], 4, 1, False),  # More aggregators than stripes would share the one object.
+        (1, ["cb_nodes=4"], 4, 1, False),  # With more aggregators than stripes, several would share the one object.
         (3, ["cb_nodes=2"], 2, 1, False),  # Three stripes do not divide evenly among two aggregators.
         (4, ["cb_config_list=*:2"], 2, 2, False),
         # This hint allows several aggregators for each stripe.

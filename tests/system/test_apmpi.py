@@ -22,7 +22,7 @@ from patience import PATIENCE
 
 RANKS = 4
 OURS = [16, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20]
-"""Lower bounds of mpi_calls' classes of sizes from the second one on."""
+"""Lower bounds of the size classes in the table mpi_calls, from the second class on."""
 DARSHANS = {256: "0_256", 1 << 10: "256_1K", 8 << 10: "1K_8K", 256 << 10: "8K_256K", 1 << 20: "256K_1M"}
 """Upper bounds of APMPI's classes of message sizes, with their names; the last class is 1M_PLUS."""
 
@@ -66,7 +66,7 @@ def ran(folder: Path, ranks: int, name: str, *words: str, options: Sequence[str]
 
 @pytest.fixture(scope="module")
 def sizes(log: Path) -> list[int]:
-    """Bytes of each message that a rank sends."""
+    """Returns the bytes of each message that a rank sends."""
     words = [line.split() for line in (log.parent / "said").read_text().splitlines()]
     return [int(word[1]) for word in words if word[:1] == ["SIZE"]]
 

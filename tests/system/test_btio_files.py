@@ -17,7 +17,7 @@ SHARED = ["full", "simple", "fortran"]
 
 
 def kept(where: Path, *arguments: str, method: str = "full", ranks: int = 1, io: str = "romio321") -> bytes:
-    """Returns the data file of a verified run."""
+    """Returns the bytes of the data file that a verified run left."""
     verified(where, "--method", method, "--keep", *arguments, ranks=ranks, io=io)
     return (where / f"btio.{method}.out").read_bytes()
 

@@ -31,7 +31,7 @@ GRID = (13, 11, 10)
 POINTS = GRID[0] * GRID[1] * GRID[2]
 DUMPS = 3
 HEADERS = (512, 252)
-"""Numbers of bytes before the data of a netCDF file; newer PnetCDF does not align the data."""
+"""Possible numbers of bytes before the data of a netCDF file: newer versions of PnetCDF do not align the data."""
 SIZES = ("--grid", ",".join(map(str, GRID)), "--dumps", str(DUMPS))
 
 SCHEMA = f"""netcdf btio {{

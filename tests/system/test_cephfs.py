@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif("IOLENS_CEPHFS" not in os.environ, reason="no Ce
 
 
 def iolens(*words: object, code: int = 0) -> str:
-    """Returns what a command prints, after it ended with this exit code."""
+    """Runs iolens, which must end with exit code `code`; returns what it prints."""
     done = subprocess.run([*IOLENS, *map(str, words)], capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr

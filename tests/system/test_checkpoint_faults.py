@@ -101,7 +101,7 @@ def test_a_killed_rank_leaves_no_files(tmp_path: Path) -> None:
     job = subprocess.Popen(
         ["mpirun", "-np", "6", str(CHECKPOINT), *words],
         cwd=tmp_path,
-        # This gives the ranks time to remove files.
+        # The launcher waits this long before it kills ranks, so that they can remove their files.
         env=os.environ | MPI_SETTINGS | {"OMPI_MCA_odls_base_sigkill_timeout": "5"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -19,8 +19,9 @@ from patience import PATIENCE
 
 AHEAD, BEHIND = 1000, -20
 TOO_FAST_PPM = 10000
-WRITING = 0.3  # Shortest time in seconds that a rank of tests/c/mpi_clocks.c writes.
-ROUNDING = 2e-6  # In seconds: a job begins at a whole microsecond, and the TSC is calibrated.
+WRITING = 0.3  # Shortest time in seconds for which a rank of tests/c/mpi_clocks.c writes.
+# Largest error in seconds: a job begins at a whole microsecond, and the frequency of the TSC is estimated.
+ROUNDING = 2e-6
 
 pytestmark = pytest.mark.mpi
 

@@ -125,7 +125,8 @@ def test_more_ranks_than_processors(tmp_path: Path) -> None:
     [
         ({}, ("tuned",), "sm"),
         ({"coll_sm_priority": "90"}, ("sm",), "han"),
-        ({"coll": "^tuned"}, ("libnbc", "basic"), "tuned"),  # Open MPI 5 chooses `basic`.
+        # For this setting Open MPI 5 chooses the component `basic`.
+        ({"coll": "^tuned"}, ("libnbc", "basic"), "tuned"),
     ],
 )
 def test_selection(

@@ -64,7 +64,7 @@ def test_help_names_every_target() -> None:
 def test_every_link_of_the_readmes_leads_somewhere() -> None:
     readmes = []
     for folder, folders, files in os.walk(ROOT):
-        # Other processes may change files in these folders meanwhile.
+        # Other processes may change files in these folders while the test runs.
         folders[:] = sorted(set(folders) - {".git", ".venv", "build", "results"})
         readmes += [Path(folder, name) for name in files if name.endswith(".md")]
     assert ROOT / "README.md" in readmes

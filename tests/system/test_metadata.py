@@ -117,7 +117,8 @@ def test_find_finds_what_find_finds(tmp_path: Path) -> None:
     lines = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
     outcome, report = metadata(tmp_path, "--find", "--newer", "stamp")
     assert report["extra"]["found"] == len(lines) == 3
-    # Count the files of the run, two other files, and the result of the first run; the second result is written later.
+    # The count includes the files of the run, two other files, and the result of the first run; the second result is
+    # written later.
     assert report["extra"]["rates"][0]["items"] == 360 + 3
     assert "Found: 3 of 363 files" in outcome.text
 

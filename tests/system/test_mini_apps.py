@@ -300,7 +300,7 @@ def test_settings_are_found_from_a_log_without_the_program(
     hints = (tmp_path / "results" / "run" / "hints.txt").read_text()
     assert re.fullmatch(
         r"lfs setstripe -c \d -S 1M DIRECTORY\n", stripes
-    )  # On a busy machine few stripes and aggregators may be the best.
+    )  # On a busy machine, few stripes and few aggregators may be the best setting.
     assert re.match(r"cb_nodes \d\n", hints)
 
 

@@ -25,9 +25,9 @@ from patience import PATIENCE
 Counts = dict[tuple[str, int, str], tuple[int, ...]]
 
 RANKS = 4
-NONE_OF_THEM = 77  # Exit code of mpi_four.c if the library lacks all these functions.
+NONE_OF_THEM = 77  # Exit code of mpi_four.c if the MPI library lacks all of these functions.
 STATUS_LINES = 35  # Number of lines that mpi_statuses.c prints.
-APMPI_SYNCED = 3  # Value in APMPI's header that means that barriers were timed.
+APMPI_SYNCED = 3  # Value in APMPI's header that says that barriers were timed.
 SIZES = [f"size_{i}" for i in range(7)]
 
 pytestmark = pytest.mark.mpi
@@ -230,7 +230,7 @@ def test_a_killed_job_has_counted(compiled: Callable[..., Path], tmp_path: Path)
     wanted = {key: counts for key, counts in expected(tmp_path).items() if key[2] != "MPI_Finalize"}
     ended = {rank for _, rank, _ in wanted}
     assert {key: counts for key, counts in counted(the_log(tmp_path)).items() if key[1] in ended} == wanted
-    settings = read_log(the_log(tmp_path)).private["mpi_settings"]  # Reported when MPI begins.
+    settings = read_log(the_log(tmp_path)).private["mpi_settings"]  # The settings are reported when MPI begins.
     assert settings.iloc[0][["rank", "kind", "name"]].to_list() == [0, "library", "version"]
 
 

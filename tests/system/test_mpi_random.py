@@ -18,7 +18,7 @@ from mpi_libraries import ROOT, library
 from patience import PATIENCE
 
 RANKS = int(os.environ.get("MPI_RANKS", "4"))
-"""Must be even; 64 programs take half a minute on two cores."""
+"""Number of ranks, which must be even; 64 programs take half a minute on two cores."""
 CALLS = 600
 MESSAGES = ("Send", "Ssend", "Isend", "Start", "Sendrecv")
 COLLECTIVES = ("Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall", "Barrier")

@@ -11,9 +11,8 @@ NOT_MEASURED = "imports"
 
 
 def draw(seed: int) -> list[Row]:
-    """Returns each fault at its two greatest strengths and without the fault, REPETITIONS times.
-
-    The group NAME.R holds repetition R of the fault NAME.
+    """Returns runs of each fault at its two greatest strengths and without the fault, REPETITIONS times each. The group
+    NAME.R holds repetition R of the fault NAME.
     """
     rows = [row for row in draw_thresholds.draw(seed) if row["expected"] and row["fault"] != NOT_MEASURED]
     strengths = {row["group"]: sum(one["group"] == row["group"] for one in rows) for row in rows}
@@ -22,11 +21,11 @@ def draw(seed: int) -> list[Row]:
 
 
 def _last_two(strengths: int) -> tuple[int, int]:
-    """Returns the numbers of the two greatest strengths."""
+    """Returns the positions of the two greatest strengths in the list of strengths."""
     return strengths - 2, strengths - 1
 
 
 def _repeated(row: Row, number: int) -> Row:
-    """Returns a repetition of a run, whose twin is the run without the fault of the same repetition."""
+    """Returns a run of one repetition, whose twin (the run without the fault) is that of the same repetition."""
     group = f"{row['group']}.{number}"
     return row | {"group": group, "name": f"{group}-{row['name'].rpartition('-')[2]}"}

@@ -36,12 +36,12 @@ def _ior(chance: random.Random, ranks: int, times: float = 1) -> tuple[str, str]
 
 
 def _read(words: str, own: bool = True) -> Row:
-    """Returns the preparation that writes the input of a run that reads."""
+    """Returns the command that writes the input of a run that reads."""
     return {"input": f"ior -a POSIX -w {'-F' if own else ''} {words} -t 4m -o DIR/ior.out"}
 
 
 def _uneven_times(chance: random.Random) -> list[Row]:
-    """Returns runs with slow targets, hosts or ranks."""
+    """Returns runs with slow targets, slow hosts or slow ranks."""
     words, rate = _ior(chance, 8)
     places = "@".join(f"DIR/t{k}/f" for k in range(4))
     rows = group(
@@ -380,7 +380,9 @@ def _others(chance: random.Random) -> list[Row]:
 
 
 def _known(chance: random.Random, ranks: int, seconds: float = 2.0) -> str:
-    """Returns options for `known`: the bytes of a rank, which take about these seconds, and the storage's rate."""
+    """Returns options of the program `known`: the bytes of a rank, which take about `seconds` seconds, and the
+    storage's rate.
+    """
     bytes_of_rank = chance.choice([9, 11, 16]) * 8 * MIB // ranks
     return f"{bytes_of_rank} rate={bytes_of_rank / chance.uniform(0.8, 1.2) / seconds:.0f}"
 
@@ -393,7 +395,7 @@ def _amount(cost: str, strength: float) -> float:
 
 
 def _in_part(chance: random.Random) -> list[Row]:
-    """Returns runs in which only a part of the calls has a fault."""
+    """Returns runs in which only a part of the calls is faulty."""
     bytes_of_rank, rate = _known(chance, 3).split()
     rows = group(
         "sync-some-0",

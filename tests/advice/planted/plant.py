@@ -116,7 +116,7 @@ def record(work: Path, row: dict[str, Any], target: Path) -> dict[str, float]:
 
 
 def _rest(given: dict[str, Any]) -> list[str]:
-    """Returns the lines of the default configuration of emulated storage for all other keys."""
+    """Returns, from the default configuration of emulated storage, the lines for all keys that `given` lacks."""
     text = (ROOT / "storage/ost.yaml").read_text()
     lines = [line.partition("#")[0].strip() for line in text.splitlines()]
     return [line for line in lines if line and line.partition(":")[0] not in given]

@@ -16,7 +16,7 @@ DIR = sys.argv[2]
 
 
 def option(key: str, otherwise: float = 0.0) -> float:
-    """Returns a number of the command line."""
+    """Returns the number that the command line gives for a key."""
     return float(WORDS.get(key, otherwise))
 
 
