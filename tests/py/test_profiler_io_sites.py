@@ -109,7 +109,7 @@ int main(void) {
 
 
 def test_callers_through_libraries_that_take_one_anothers_place(tmp_path: Path) -> None:
-    """The program has two functions that lie at the same address, one after the other, and differ only in the size of their
+    """Two functions of the program lie at the same address, one after the other, and differ only in the size of their
     stack frame.
     """
     harness.build_library()
