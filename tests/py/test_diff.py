@@ -107,7 +107,7 @@ def test_two_logs_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     said = " ".join(capsys.readouterr().out.split())
     assert "There is one run of each" in said
     assert "have their start and end in whole seconds" in said
-    assert "speed by the slowest 3.6 GiB/s 3.05 GiB/s −569 MiB/s 0.85×" in said
+    assert "speed by the slowest 3.60 GiB/s 3.05 GiB/s −569 MiB/s 0.85×" in said
     assert "[" not in said
 
 

@@ -233,7 +233,7 @@ def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
     assert diagnosis(made).verdict.sentence.startswith(f"Bound by MPI: {100 * mean / made.run_time:.0f} % of")
     (bar,) = time_bar(made)
     assert "communication" not in bar.caption
-    assert steps.computation_step(made).evidence == "37.9 % not attributed: computing and waiting"
+    assert steps.computation_step(made).evidence == "not attributed: computing and waiting"
     assert any("processor times" in doubt for doubt in diagnosis(made).doubts)
 
 

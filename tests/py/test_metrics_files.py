@@ -149,7 +149,7 @@ def test_bytes_of_single_stripes_are_those_of_their_targets_and_a_slow_one_is_na
     assert list(table["seconds"]) == [1.0, 1.0, 8.0, 1.0]
     assert list(ost.slow_targets(made)["ost"]) == [12]
     assert TARGET_BYTES.table(made).note.startswith(
-        "Target 12 was slow: a process that used it moved 1 MiB/s, a process on the median target 8 MiB/s."
+        "Target 12 was slow: a process that used it moved 1.00 MiB/s, a process on the median target 8.00 MiB/s."
     )
     striped = job({"POSIX": frame("POSIX", own), "LUSTRE": lustre([(0, (1, 2)), (1, (1,))])})
     assert ost.target_bytes(striped).table is None

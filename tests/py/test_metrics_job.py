@@ -136,7 +136,7 @@ def test_the_headline_counts_each_byte_once() -> None:
     stdio = frame("STDIO", [{"id": 3, "rank": 0, "BYTES_WRITTEN": 16 << 30, "F_WRITE_TIME": 2.0}])
     made = job({"MPI-IO": mpi, "POSIX": posix, "STDIO": stdio})
     assert list(cost.moved_once(made).items()) == [("STDIO", 16 << 30), ("MPI-IO", 32 * MIB), ("POSIX", MIB)]
-    assert headline(made) == "Transferred 16 GiB through STDIO at 8 GiB/s (estimate)."
+    assert headline(made) == "Transferred 16 GiB through STDIO at 8.00 GiB/s (estimate)."
     even = job({"MPI-IO": mpi, "POSIX": posix})
     assert headline(even) == "Transferred 32 MiB through MPI-IO, and 1 MiB through POSIX."
 
@@ -201,7 +201,7 @@ def test_large_numbers_have_the_unit_that_people_use() -> None:
     assert [words.duration(value) for value in (0.5, 98.7, 99.7, 125, 37517, None)] == [
         *("0.50 s", "99 s", "1 min 40 s", "2 min 5 s", "10 h 25 min", "n/a")
     ]
-    assert [words.speed(value) for value in (24530, 673, 0.5, None)] == ["24 GiB/s", "673 MiB/s", "512 KiB/s", "n/a"]
+    assert [words.speed(value) for value in (24530, 673, 0.5, None)] == ["24.0 GiB/s", "673 MiB/s", "512 KiB/s", "n/a"]
     assert words.seconds(37517.2) == "37,517"
     cells = ("10 h 25 min", "1 min 40 s", "24.0 GiB/s", "37,517", "98.7 s", "871.740 M/s", "3.64 /s")
     assert all(NUMBER.match(cell) for cell in cells)

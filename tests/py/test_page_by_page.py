@@ -5,11 +5,13 @@ logs.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import iolens.pages.words as formats
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,12 +23,14 @@ from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.mpi.functions import mpi_functions
 from iolens.metrics.processor.sampled.parts import ANY_MPI, COLLECTIVE, IO, POINT, UNKNOWN
 from iolens.metrics.times import traces
-from iolens.pages.exhibits.cost import IO_COST
-from iolens.pages.exhibits.processor.time import EFFICIENCIES
+from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
+from iolens.pages.exhibits.processor.time import EFFICIENCIES, TIME_PARTS
 from iolens.pages.exhibits.storage.files import COSTLY_FILES
 from iolens.pages.exhibits.storage.striping import TARGET_BYTES
 from iolens.pages.exhibits.timeline import RANK_SPANS, activity_maps
-from iolens.pages.job.judgement.paragraphs import judgement
+from iolens.pages.job.judgement.paragraphs import confident_verdict, judgement
+from iolens.pages.job.terminal import Screen, show_job
+from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import title
 from iolens.pages.text.cells import middle
 from job_example import SHARED, frame
@@ -256,3 +260,61 @@ def test_a_part_of_the_time_is_judged_from_as_many_seconds_on_as_io() -> None:
     )
     longer = replace(made, frames={"APMPI": apmpi.assign(time=4.5)}, run_time=7.0)
     assert diagnosis(longer).verdict.sentence.startswith("Bound by MPI: 64 %")
+
+
+@pytest.mark.parametrize("log", ["mpi-io-test", "darshan-apmpi-2nodes-64mpi", "e3sm_io_heatmap_only"])
+def test_a_step_has_its_share_once(log: str) -> None:
+    found = steps.next_steps(sample(log))
+    for evidence, share in found.rows("evidence", "share"):
+        assert np.isnan(share) or f"{share:.1f} %" not in evidence
+
+
+def test_a_step_divides_its_share_into_parts() -> None:
+    evidence = steps.communication_step(sample("darshan-apmpi-2nodes-64mpi")).evidence
+    assert re.match(r"\d+\.\d % MPI [\w-]+; \d+\.\d % MPI [\w-]+; ", evidence)
+    assert steps.computation_step(sample("mpi-io-test")).evidence == "not attributed: computing and waiting"
+
+
+def test_a_share_below_the_limit_is_not_said_to_be_the_limit() -> None:
+    """The process took 1.427 s of a run of 29 s at least: 4.92 %, which is rounded up to 5.0 %."""
+    said = diagnosis(sample("nonmpi_dxt_anonymized")).verdict.sentence
+    assert said == (
+        "Hardly worth your time: I/O took less than 5.0 % of the run: 1.4 s of 30 s; advice begins at 5.0 %."
+    )
+
+
+def test_seconds_have_two_digits_and_speeds_three() -> None:
+    printed = {0.0123: "0.012", 0.0996: "0.10", 0.00996: "0.010", 0.0058: "0.0058", 0.23: "0.23", 0: "0"}
+    assert [formats.seconds(value) for value in printed] == list(printed.values())
+    speeds = {1.7 * 1024: "1.70 GiB/s", 23.04: "23.0 MiB/s", 298.3: "298 MiB/s", 1023.7: "1.00 GiB/s", 7: "7.00 MiB/s"}
+    assert [formats.speed(value) for value in speeds] == list(speeds.values())
+
+
+def test_notes_on_one_process_compare_no_ranks() -> None:
+    alone, several = sample("nonmpi_dxt_anonymized"), sample("mpi-io-test")
+    (drawn,) = IO_COST.figures(alone)
+    notes = (PERFORMANCE.table(alone).note, AVERAGE_IO.table(alone).note, drawn.caption)
+    assert not [note for note in notes if "rank" in note or "average" in note]
+    assert AVERAGE_IO.table(alone).note.startswith("Counted in POSIX and STDIO, not in the layers above.")
+    assert "slowest rank" in PERFORMANCE.table(several).note
+
+
+def test_colours_are_those_of_a_bar_that_may_stand_on_the_same_page() -> None:
+    (drawn,) = TIME_PARTS.figures(sample("mpi-io-test"))
+    assert "the bar for an average rank" in drawn.caption
+
+
+def test_a_bar_of_an_average_rank_says_that_others_may_wait_for_the_slowest() -> None:
+    """One target held up its ranks for 13 minutes; an average rank was in I/O for 34 s."""
+    (bar,) = time_bar(sample("sample-badost"))
+    assert "34 s in I/O, on the slowest rank up to 12 min 59 s, for which the others may have waited." in bar.caption
+    (even,) = time_bar(sample("mpi-io-test-x86_64-3.5.0"))
+    assert "waited" not in even.caption
+
+
+def test_the_terminal_prints_the_confidence_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    made = sample("sample-badost")
+    show_job(made, [], Screen())
+    said = confident_verdict(diagnosis(made))
+    assert said.endswith("(confidence: high).")
+    assert said in capsys.readouterr().out

@@ -96,9 +96,12 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "Four gauges" not in shown
     assert shown.index("Parts of the time") < shown.index("Step by step") < len(shown)
     assert "Transferred, and how fast" not in shown.partition("Step by step")[0]
-    rows = steps.next_steps(job).rows("step", "evidence")
-    evidence = next(evidence for step, evidence in rows if step.startswith("4. "))
-    shares = {name: float(share) for share, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
+    evidence, share = next(
+        told for step, *told in steps.next_steps(job).rows("step", "evidence", "share") if step[0] == "4"
+    )
+    shares = {name: float(each) for each, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
+    if not re.match(r"[\d.]+ % ", evidence):  # The first part has the share of the step.
+        shares[re.split("[,;]", evidence)[0]] = share
     assert largest_of_bar(job) == largest(shares) == part
 
 

@@ -75,7 +75,8 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
     if stands == SHORT:
         return f"{TOO_SHORT}: {part}; advice begins at {say.seconds(limits['least_seconds'])} of I/O"
     if stands == HARDLY:
-        return f"Hardly worth your time: {part}; advice begins at {say.percent(limits['worth_gain'])}"
+        least = say.percent(limits["worth_gain"])
+        return f"Hardly worth your time: {_part_of_run(job, share, spent, least)}; advice begins at {least}"
     return f"Nothing worth your time: {part}"
 
 
@@ -94,11 +95,14 @@ def _no_records(job: Job) -> str:
     return "Nothing to judge: this log has no records. The program used no file, or the profiler was told to see none"
 
 
-def _part_of_run(job: Job, share: float, spent: float) -> str:
-    """Returns the share of I/O in the run, an upper bound: of the recorded I/O, if records are missing."""
+def _part_of_run(job: Job, share: float, spent: float, limit: str = "") -> str:
+    """Returns the share of I/O in the run, an upper bound: of the recorded I/O, if records are missing. A share that is
+    below `limit` and would be printed as equal to it is given as less.
+    """
     whose = "Recorded I/O" if job.partial or unrecorded_files(job) else "I/O"
     most = say.at_most(max(share, LEAST_SHARE))
-    return f"{whose} took at most {most} of the run: {say.brief_seconds(spent)} of {say.run_time(job)}"
+    bound = f"less than {limit}" if most == limit else f"at most {most}"
+    return f"{whose} took {bound} of the run: {say.brief_seconds(spent)} of {say.run_time(job)}"
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from iolens.log import Job
 from iolens.metrics.comparison.settings import brief_seconds_text as brief_seconds
 from iolens.metrics.comparison.settings import seconds_text as seconds
-from iolens.metrics.comparison.settings import three_digits, two_digits
+from iolens.metrics.comparison.settings import speed_text, three_digits, two_digits
 from iolens.metrics.comparison.settings import volume_text as size
 from iolens.metrics.files.families import FEWEST, families, family_name
 from iolens.metrics.files.overview import paths
@@ -60,7 +60,7 @@ def run_time(job: Job) -> str:
 
 def rate(moved: float, spent: float) -> str:
     """Formats bytes over seconds as a rate, such as `312 MiB/s`."""
-    return f"{size(moved / spent)}/s" if spent > 0 else "an unknown rate"
+    return speed_text(moved / spent) if spent > 0 else "an unknown rate"
 
 
 def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:

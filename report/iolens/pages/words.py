@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from datetime import datetime, timezone
 
-from iolens.metrics.comparison.settings import UNITS, brief_seconds_text, percent_text, seconds_text, volume_text
+from iolens.metrics.comparison.settings import (
+    UNITS,
+    brief_seconds_text,
+    percent_text,
+    seconds_text,
+    speed_text,
+    volume_text,
+)
 from iolens.missing import is_nan
 
 NONE = "n/a"
@@ -43,14 +50,14 @@ def count(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Returns seconds in a column whose head names the unit."""
+    """Returns seconds in a column whose head names the unit, with two digits at least above 1 ms."""
     if value is None or is_nan(value):
         return NONE
     if value == 0:
         return "0"
-    if value >= 0.01:
+    if value >= 0.0995:
         return f"{value:.2f}" if value < 10 else f"{value:,.0f}" if value >= 1000 else digits(value)
-    return f"{value:.4f}" if value >= 0.00005 else "< 0.0001"
+    return f"{value:.{3 if value >= 0.00995 else 4}f}" if value >= 0.00005 else "< 0.0001"
 
 
 def offset(value: float | None) -> str:
@@ -72,9 +79,14 @@ def brief_duration(value: float | None) -> str:
     return NONE if value is None or not math.isfinite(value) else brief_seconds_text(value)
 
 
+def rate(bytes_per_second: float | None) -> str:
+    """Returns bytes per second in the unit that gives at least one: 673 MiB/s, 24.0 GiB/s."""
+    return NONE if bytes_per_second is None or is_nan(bytes_per_second) else speed_text(bytes_per_second)
+
+
 def speed(mib_per_second: float | None) -> str:
-    """Returns MiB/s in the unit that gives at least one: 673 MiB/s, 24.0 GiB/s."""
-    return NONE if mib_per_second is None or is_nan(mib_per_second) else f"{size(mib_per_second * (1 << 20))}/s"
+    """Returns MiB/s in the unit that gives at least one, as `rate`."""
+    return rate(None if mib_per_second is None else mib_per_second * (1 << 20))
 
 
 def ratio(value: float | None) -> str:

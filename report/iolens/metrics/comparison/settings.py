@@ -115,10 +115,24 @@ def volume_text(size: float) -> str:
     """
     if 0 < size < 1:
         return "< 1 B"
+    scaled, unit = _in_unit(size)
+    return f"{scaled:.{0 if abs(scaled) >= 100 else 3}{'f' if abs(scaled) >= 100 else 'g'}} {unit}"
+
+
+def _in_unit(size: float) -> tuple[float, str]:
+    """Returns bytes in the largest unit that gives at least one to three digits, and the name of the unit."""
     scaled, unit = float(size), 0
     while abs(scaled) >= 1023.5 and unit < len(UNITS) - 1:
         scaled, unit = scaled / 1024, unit + 1
-    return f"{scaled:.{0 if abs(scaled) >= 100 else 3}{'f' if abs(scaled) >= 100 else 'g'}} {UNITS[unit]}"
+    return scaled, UNITS[unit]
+
+
+def speed_text(bytes_per_second: float) -> str:
+    """Returns a measured speed with three digits, also where the last are zeros: `1.70 GiB/s`, `23.0 MiB/s`."""
+    scaled, unit = _in_unit(bytes_per_second)
+    if 0 < bytes_per_second < 1:
+        return "< 1 B/s"
+    return f"{scaled:.{0 if scaled >= 99.95 or not scaled else 1 if scaled >= 9.995 else 2}f} {unit}/s"
 
 
 _MOST_HOURS = 100

@@ -177,9 +177,7 @@ def communication_step(job: Job) -> Step:
     if shares.get(parts.UNTRACED) or not (share or {"mpi_calls", "samples"} & set(job.private)):
         return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
     sent, where = mpi_messages(job, Ask(threshold=_ALL)), mpi_nodes(job)
-    said = [f"{percent_text(shares[part])} {part}" for part in parts.MPI_PARTS if shares.get(part)] or [
-        "no time in MPI"
-    ]
+    said = _each_share({part: shares[part] for part in parts.MPI_PARTS if shares.get(part)}) or ["no time in MPI"]
     functions, look = mpi_functions(job), "mpi_calls"
     if functions is not None:
         look = "mpi_functions"
@@ -201,24 +199,26 @@ def communication_step(job: Job) -> Step:
     return Step(name, "; ".join(said), look, share)
 
 
+def _each_share(shares: dict[str, float]) -> list[str]:
+    """Returns the parts of a step's time with their shares; a single part without, since the step has its share."""
+    return list(shares) if len(shares) == 1 else [f"{percent_text(value)} {part}" for part, value in shares.items()]
+
+
 def computation_step(job: Job) -> Step:
     """Returns step 4: computing, its busiest line, and the processor's counters of the whole run."""
     shares, hot = _parts_of(job), hot_lines(job)
     share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
     waits = [part for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)]
     idle = {part: shares.get(part, 0.0) for part in sorted(waits, key=lambda part: -shares.get(part, 0.0))}
-    found = [f"{percent_text(share)} {parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE}"]
-    found += [f"{percent_text(value)} {part}" for part, value in idle.items() if value >= _LEAST]
+    seen = {part: value for part, value in idle.items() if value >= _LEAST}
     name, look = "4. compute faster", "hot_lines"
+    said = parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE
+    said += "".join(f", {percent_text(value)} {part}" for part, value in seen.items())
     if sum(idle.values()) > share:
         name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
-        found = found[1:]
+        said = ", ".join(_each_share(seen))
         if share == idle[parts.UNKNOWN]:
-            name, found = (
-                "4. compute faster, or wait less",
-                [f"{percent_text(share)} {parts.UNKNOWN}: computing and waiting"],
-            )
-    said = ", ".join(found)
+            name, said = "4. compute faster, or wait less", f"{parts.UNKNOWN}: computing and waiting"
     if hot is not None:
         first = hot.iloc[0]
         said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f} %"
@@ -254,7 +254,6 @@ def _io_step(job: Job) -> Step:
     """Returns step 5: time in I/O and the size of a call."""
     shares = _parts_of(job)
     share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
-    said = [f"{percent_text(share)} in I/O"]
-    used = [one for one in cost.all_performance(job) if one.bytes_read + one.bytes_written]
-    said += [f"{one.module} {volume_text(one.bytes_read + one.bytes_written)}" for one in used]
-    return Step("5. write and read at scale", "; ".join(said), "file_output", share)
+    moved = [(one.module, one.bytes_read + one.bytes_written) for one in cost.all_performance(job)]
+    said = "; ".join(f"{layer} {volume_text(size)}" for layer, size in moved if size)
+    return Step("5. write and read at scale", said or "no bytes were read or written", "file_output", share)

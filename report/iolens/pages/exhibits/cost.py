@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from iolens.lazy import pd
 from iolens.log import Job
+from iolens.metrics.files.overview import lowest
 from iolens.metrics.job import cost
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
@@ -24,9 +25,9 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with shares of the run time."""
     from iolens.figures.job.cost import cost_bars
 
+    whose = " of an average process" if job.nprocs > 1 else ""
     caption = (
-        "Share of the run time of an average process; the number at the right is the share of read, write and "
-        "metadata together."
+        f"Share of the run time{whose}; the number at the right is the share of read, write and metadata together."
     )
     if {"MPI-IO", "POSIX"} <= set(found["module"]):
         caption += " MPI-IO contains the POSIX time below it."
@@ -60,6 +61,16 @@ def _measured_speed(job: Job, speed: float, seconds: float) -> str:
     return words.speed(speed or None) if cost.SHORTEST <= seconds <= _MORE * job.run_time else words.NONE
 
 
+def _performance_note(job: Job) -> str:
+    """Returns a note on the times and speeds of the layers."""
+    spent = "time of the slowest rank in its own files, plus the time of the slowest rank of each shared file"
+    return (
+        f"I/O time: {spent if job.nprocs > 1 else 'time in reads, writes and metadata'}. Speed: all bytes divided by "
+        "that time (an estimate; n/a without bytes, below 0.01 s of I/O, and where calls overlapped and took longer "
+        "than the run). The time of a layer contains the time of the layers below it."
+    )
+
+
 PERFORMANCE: Exhibit[Job] = Exhibit(
     name="performance",
     title="Transferred, and how fast",
@@ -72,9 +83,7 @@ PERFORMANCE: Exhibit[Job] = Exhibit(
         Column("I/O time", "seconds", words.brief_duration),
         Column("speed", ("mib_per_second", "seconds"), lambda speed, spent: _measured_speed(job, speed, spent)),
     ],
-    note="I/O time: time of the slowest rank in its own files, plus the time of the slowest rank of each shared file. "
-    "Speed: all bytes divided by that time (an estimate; n/a without bytes, below 0.01 s of I/O, and where calls "
-    "overlapped and took longer than the run). The time of a layer contains the time of the layers below it.",
+    note=_performance_note,
 )
 
 IO_COST: Exhibit[Job] = Exhibit(
@@ -92,7 +101,9 @@ IO_COST: Exhibit[Job] = Exhibit(
 def _average_note(job: Job) -> str:
     """Returns a note on the content of the rows, and on the reason if their seconds exceed the run time."""
     kinds = "Independent: files that one rank used; shared: files of several ranks. " if job.nprocs > 1 else ""
-    said = f"At the lowest layers. {kinds}Metadata moves no bytes."
+    layers = " and ".join(lowest(job))
+    counted = f"Counted in {layers}, not in the layers above. " if layers else ""
+    said = f"{counted}{kinds}Metadata moves no bytes."
     spent = float(cost.average_io(job)["seconds"].sum())
     overlapped = " Calls overlapped, or waited for another process: their times exceed the run time."
     return said + (overlapped if spent > _MORE * job.run_time else "")

@@ -15,7 +15,7 @@ from iolens.missing import is_nan
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.ranks import RANK_BALANCE
 from iolens.pages.text.lines import table_text
-from iolens.pages.words import GUARD, NONE, count, plural, seconds, size
+from iolens.pages.words import GUARD, NONE, count, plural, rate, seconds, size
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -60,8 +60,13 @@ def _incomplete(job: Job) -> list[str]:
 def _layers_table(job: Job, before: Job | None) -> Table:
     """Returns the table of each layer's totals, and its speed since the previous reading."""
     rows = [
-        [one.module, count(one.files), size(one.bytes_read), size(one.bytes_written), seconds(one.seconds)]
-        + [NONE if rate is None else f"{size(rate)}/s" for rate in (one.read_rate, one.write_rate)]
+        [
+            one.module,
+            count(one.files),
+            *(size(moved) for moved in (one.bytes_read, one.bytes_written)),
+            seconds(one.seconds),
+            *(rate(speed) for speed in (one.read_rate, one.write_rate)),
+        ]
         for one in layers_since(job, before)
     ]
     columns = ["layer", "files", "read", "written", "I/O time (s)", "reads now", "writes now"]

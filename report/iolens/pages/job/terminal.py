@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from iolens.advise import diagnosis
 from iolens.log import Job
 from iolens.pages.blocks import Table
-from iolens.pages.job.judgement.paragraphs import spoken
+from iolens.pages.job.judgement.paragraphs import confident_verdict, spoken
 from iolens.pages.job.words import fact_columns, labels, title, verdicts
 from iolens.pages.text.lines import pair, paragraph, table_text
 
@@ -59,7 +59,7 @@ def show_job(job: Job, tables: Iterable[Table], out: Screen) -> None:
     for name, value in [fact for part in fact_columns(job) for fact in part]:
         out.lines(pair(name, value, out.width))
     caveats = [f"Not followed: {reason}" for reason in job.unfollowed]
-    out.say(diagnosis(job).verdict.sentence, "1")
+    out.say(confident_verdict(diagnosis(job)), "1")
     for sentence in [*verdicts(job), *caveats]:
         out.say(sentence)
     for sentence in spoken(job):

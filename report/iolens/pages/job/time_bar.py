@@ -23,6 +23,11 @@ _SMALL = 0.001
 _UNEVEN = 1.1
 """Minimum ratio of the slowest rank's I/O time to the average rank's for which the caption gives both."""
 
+_WAITED_FOR = 2.0
+"""Minimum ratio of the slowest rank's I/O time to the average rank's for which the caption says that the others may
+have waited, since the bar shows an average rank and the verdict counts the slowest.
+"""
+
 _NOT_RECORDED = "not recorded by this log"
 
 
@@ -99,9 +104,10 @@ def _about_io(job: Job) -> str:
         said.append("The time in a file counts in MPI-IO if it recorded the file, else in the layer below.")
     mean, slowest = io_mean_seconds(job), io_seconds(job)
     if job.nprocs > 1 and mean is not None and slowest is not None:
-        differs = slowest > _UNEVEN * mean
         much = f"Mean of {words.plural(job.nprocs, 'rank')}: {words.duration(mean)} in I/O"
-        said.insert(0, f"{much}, on the slowest rank up to {words.duration(slowest)}." if differs else f"{much}.")
+        much += f", on the slowest rank up to {words.duration(slowest)}" if slowest > _UNEVEN * mean else ""
+        much += ", for which the others may have waited" if slowest > _WAITED_FOR * mean else ""
+        said.insert(0, f"{much}.")
     hidden = ", and I/O of files without a record" if unrecorded_files(job) else ""
     said.append(f"Not recorded: computing, communication and waiting outside I/O{hidden}.")
     return " ".join(said) + _about_shares(job)

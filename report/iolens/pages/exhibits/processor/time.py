@@ -36,7 +36,7 @@ def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         each = times.frame().set_index("rank")
         yield FigureBlock(
             rank_time_bars(each),
-            "The colours are those of the first page, in the same order from bottom to top.",
+            "The colours and their order, from bottom to top, are those of the bar for an average rank.",
             title="Where the time of each rank went",
             says=says,
         )

@@ -48,7 +48,7 @@ def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]
     if len(much) > 1 and much["bytes_per_second"].notna().all():
         caption = "Bytes divided by the time of all ranks in reads and writes. Look for a target far below the others."
         caption += f" Targets that moved less than {words.size(_MUCH)} are left out." if len(much) < len(found) else ""
-        says = finding.extremes(_by_target(much, "bytes_per_second"), lambda speed: f"{words.size(speed)}/s")
+        says = finding.extremes(_by_target(much, "bytes_per_second"), words.rate)
         yield FigureBlock(speed_bars(much), caption, title="Speed of a process on each target", says=says)
 
 
@@ -82,8 +82,8 @@ def _target_note(job: Job) -> str:
     if slow is not None:
         first, speed, median = slow
         note = (
-            f"Target {first} was slow: a process that used it moved {words.size(speed)}/s, "
-            f"a process on the median target {words.size(median)}/s. {note}"
+            f"Target {first} was slow: a process that used it moved {words.rate(speed)}, "
+            f"a process on the median target {words.rate(median)}. {note}"
         )
     if found.unplaced:
         note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."
@@ -166,7 +166,7 @@ TARGET_BYTES: Exhibit[Job] = Exhibit(
         Column("written", "bytes_written", words.size),
         Column("read", "bytes_read", words.size),
         Column("reads and writes of all ranks, s", "seconds", words.seconds, optional=True),
-        Column("per second and rank", "bytes_per_second", words.size, optional=True),
+        Column("speed of a rank", "bytes_per_second", words.rate, optional=True),
     ],
     note=_target_note,
     draw=_target_bytes_figure,
