@@ -12,12 +12,12 @@ STEP, PANEL, HEIGHT = 44, 40, 190
 """Pixels between neighbours, between panels, and of a picture."""
 
 ROWS = (30, 95, 155)
-"""Heights of ranks, writers and targets."""
+"""Vertical positions of ranks, writers and targets in a picture, in pixels."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One side of a comparison. With `bound` stripes each target belongs to one writer, else all write to all."""
+    """One side of a comparison. If `bound`, each target belongs to one writer; else all writers write to all targets."""
 
     title: str
     ranks: int

@@ -22,7 +22,7 @@ myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 5
 
 default_role = "code"
-smartquotes = False  # Smart quotes would join the two hyphens of an option.
+smartquotes = False  # The typographer of Sphinx would join the two hyphens of an option, so smart quotes are off.
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True

@@ -41,7 +41,7 @@ CHANGES = (
     ),
     ("CHANGELOG.md", r"^## Unreleased$", "## Unreleased\n\n## {version} ({day})"),
 )
-"""Each file with the first line to replace and its replacement."""
+"""For each file, the first line to replace (a pattern) and its replacement."""
 
 
 class Refused(Exception):
@@ -183,7 +183,7 @@ def files_of(version: str) -> list[Path]:
 
 
 def archive(path: Path, version: str) -> None:
-    """Packs the committed files; the same commit gives the same bytes."""
+    """Packs the committed files into a source archive; the same commit gives the same bytes."""
     words = ["git", "archive", "--format=tar", f"--prefix=iolens-{version}/", "HEAD"]
     plain = subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
     path.write_bytes(gzip.compress(plain, compresslevel=9, mtime=0))

@@ -29,7 +29,7 @@ def write_samples(folder: Path, count: int, size: int) -> list[Path]:
 
 
 def deliver(paths: list[Path], keep: bool) -> int:
-    """Returns the bytes of some samples, read from their files or from the memory of this process."""
+    """Returns the number of bytes of these samples, read from their files or found in the memory of this process."""
     total = 0
     for path in paths:
         sample = SAMPLES.get(path) or path.read_bytes()

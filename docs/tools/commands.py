@@ -43,7 +43,7 @@ class CommandRow:
 
 @dataclass(frozen=True)
 class DocumentedCommand:
-    """A command with all its lines; `kept` says why walk.py does not run it (empty: it does)."""
+    """The command with all of its lines; `kept` is the reason why walk.py does not run it (empty: it does)."""
 
     text: str
     kept: str = ""

@@ -27,11 +27,11 @@ from pages import ROOT, documents, page_of
 
 TUTORIAL = "tutorial"
 SPOOLS = ".spools"
-"""Keeps spools in the page's folder, so that spools of other programs are not found."""
+"""Folder for spools inside a page's folder, so that spools of other programs are not found."""
 
 MARK = "\x1e"
 OWN = {"results", "dist", ".git"}
-"""Folders to which a page's folder has no link, because results are the page's own."""
+"""Names that a page's folder does not link to the clone: results are the page's own."""
 
 COLUMNS = "100"
 """Width of the terminal that pages show."""

@@ -24,8 +24,8 @@ struct dependencies {
     /* An edge: the waiter `edge_to` cannot end before the call `edge_from` has begun. */
     const int32_t *edge_from, *edge_to;
     const int32_t *waiter; /* Numbers of the calls that wait for other calls. */
-    const int32_t *part_call,
-        *part_of; /* Pairs of a call and a group: the group waits until this call has begun. */
+    /* Pairs of a call and a group: the group waits until this call has begun. */
+    const int32_t *part_call, *part_of;
     /* The waiters frees[frees_first[g]] to frees[frees_first[g + 1] - 1] cannot end before all calls of group
      * g have begun. */
     const int32_t *frees_first, *frees;

@@ -7,9 +7,13 @@
 
 #include "sys.h"
 
-#define NAP        1e-3 /* Seconds of debt below which a call does not sleep. */
-#define REAL_SHARE 5e-4 /* Seconds that any real call may take; more counts as excess. */
-#define REAL_SPEED 1e9  /* Bytes per second by which larger calls may take longer. */
+/* Largest number of seconds by which a call may return earlier than the model says; for so little it does
+ * not sleep. */
+#define NAP 1e-3
+/* Seconds that every real call may take; only longer calls count as slower than the model. */
+#define REAL_SHARE 5e-4
+/* Speed in bytes per second that a disk is assumed to have: larger calls may take that much longer. */
+#define REAL_SPEED 1e9
 
 /* Time by the model at which this thread's latest call returns. */
 static __thread double deadline;
@@ -90,7 +94,8 @@ static void book(double took, double begin, double end, double began, int64_t by
     emulation.shared->excess += took > allowed ? took - allowed : 0;
 }
 
-/* Returns the time at which the call would return; the caller decides whether to wait for it. */
+/* Charges a transfer and returns the time at which the call would return by the model; the caller decides
+ * whether to wait for it. */
 static double charge(struct ost_file *file, enum direction direction, off_t offset, int64_t bytes,
                      double began, bool waits)
 {

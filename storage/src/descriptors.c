@@ -123,8 +123,8 @@ bool emulation_has_streams(void)
     return false;
 }
 
-/* Finds emulated files among the descriptors that are already open when the program starts, as those that a
- * shell redirected. Most programs use the standard ones through stdio, so they are charged as streams. */
+/* Finds emulated files among the descriptors that are open when the program starts, as after a redirection by
+ * a shell. Most programs use the standard descriptors through stdio, so these are charged as streams. */
 static void inherit(void)
 {
     for (int fd = 0; fd < 256; fd++)
@@ -162,7 +162,7 @@ bool emulation_start(void)
     return true;
 }
 
-/* Notes the file's length, to compare it with the bytes that were charged. */
+/* Compares the file's length with the bytes that were charged for it. */
 static void balance(int fd, const struct ost_file *file)
 {
     struct statx info;

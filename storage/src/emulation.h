@@ -30,7 +30,9 @@ struct ost_file {
 struct emulation {
     bool on;
     bool as_lustre; /* True if statfs reports Lustre's magic number. */
-    pid_t pid; /* A child of vfork has its parent's number here, and must not change the table of files. */
+    /* Number of the process: a child of vfork has its parent's number here, and must not change the table
+     * of files. */
+    pid_t pid;
     char mount[PATH_MAX];
     const char *job;
     int client;
@@ -98,8 +100,8 @@ void emulation_await(void);
 /* Charges the bytes that a stream has moved since it was last charged. */
 void emulation_charge_stream(int fd, double began);
 
-/* Charges the bytes that an appending stream has moved so far, and notes that those of its next flush land at
- * the end of the file. */
+/* Charges the bytes that an appending stream has moved so far, and notes that the bytes of its next flush
+ * land at the end of the file. */
 void emulation_appending(int fd, double began);
 
 /* Notes that the descriptor's position was set, which is no transfer. Streams must have been charged

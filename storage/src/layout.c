@@ -71,7 +71,8 @@ struct ost_layout layout_of_directory(const char *mount, const char *path, const
     return layout;
 }
 
-/* Takes the next first target in turn; the following file starts after this file's stripes. */
+/* Takes targets in turn: returns the first target of a new file, and makes the following file start after
+ * this file's stripes. */
 static int choose_target(int counter, const struct ost_layout *layout, int targets)
 {
     char text[32] = "0";
@@ -85,8 +86,8 @@ static int choose_target(int counter, const struct ost_layout *layout, int targe
     return start;
 }
 
-/* Opens and locks the file with the next target: the holder may give layouts to files. A close releases the
- * lock. */
+/* Opens and locks the file that holds the next first target; while the lock is held, no other process gives
+ * layouts to files. Closing the file releases the lock. */
 static int lock_turns(const char *mount)
 {
     char place[PATH_MAX];
@@ -161,7 +162,7 @@ size_t layout_encode(const struct ost_layout *layout, uint64_t inode, bool direc
         .stripe_size = (uint32_t)layout->stripe_size,
         .stripe_count = (uint16_t)layout->stripe_count,
         .stripe_offset = directory ? (uint16_t)layout->start
-                                   : 0, /* For files, this field is the layout generation, which is 0. */
+                                   : 0, /* For a file, this field holds the layout generation, which is 0. */
     };
     memcpy(buffer, &header, sizeof header);
     for (size_t i = 0; i < objects; i++) {

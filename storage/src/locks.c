@@ -6,7 +6,7 @@
 enum { PAGE = 4096, FEW_LOCKS = 4, MANY_LOCKS = 32 };
 
 #define LARGEST_GROWTH                                                                                       \
-    (INT64_C(32) << 20) /* Number of bytes by which a lock grows upwards among many locks. */
+    (INT64_C(32) << 20) /* Number of bytes by which a lock may grow upwards if the object has many locks. */
 
 static double later(double a, double b) { return a > b ? a : b; }
 
@@ -54,7 +54,7 @@ static struct range grow(const struct ost_params *params, const struct ost_objec
     return limits;
 }
 
-/* Grants a range to the holder; a range next to its present one enlarges that. */
+/* Grants a range to the holder of a lock; a range next to the one that it has enlarges that one. */
 static void grant(struct ost_object *object, struct ost_holder *holder, struct range wanted,
                   struct range granted, double now)
 {

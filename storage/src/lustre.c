@@ -7,7 +7,7 @@
 #include "emulation.h"
 #include "sys.h"
 
-/* Numbers from Lustre's lustre_user.h: two requests to ioctl, and the magic number of statfs. */
+/* Numbers from Lustre's lustre_user.h: two ioctl requests, and the magic number that statfs reports. */
 #define LL_IOC_LOV_SETSTRIPE _IOW('f', 154, long)
 #define LL_IOC_LOV_GETSTRIPE _IOW('f', 155, long)
 #define LL_SUPER_MAGIC       0x0BD00BD0

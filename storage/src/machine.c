@@ -100,7 +100,7 @@ double ost_metadata(const struct ost_params *params, struct ost_state *state, en
             first = &state->metadata_threads[i];
     double arrived = now + params->network / 2;
     *first = (*first > arrived ? *first : arrived) + work_of(params, request, objects);
-    /* Only the targets know a file's size, so they are asked as well. */
+    /* Only the targets know the size of a file, so that a stat asks them as well. */
     double sizes = request == OST_STAT && objects > 0 ? params->network : 0;
     return *first + params->network / 2 + sizes;
 }

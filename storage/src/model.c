@@ -52,7 +52,7 @@ static void soil(struct ost_session *session, int64_t bytes, bool joined, double
     session->dirty_bytes += bytes;
 }
 
-/* One RPC, or more bytes for an RPC that is under way. */
+/* One RPC, or more bytes that join an RPC which has not left yet. */
 struct rpc {
     int client, target;
     uint64_t object;
@@ -74,7 +74,7 @@ static void count_streams(struct ost_target *server, const struct rpc *rpc)
 }
 
 /* Queues bytes behind those that already wait for a link; returns the moment at which the link has carried
- * them. */
+ * all of them. */
 static double through(double *free_at, int64_t bytes, double bandwidth, double now)
 {
     *free_at = later(*free_at, now) + (double)bytes / bandwidth;

@@ -24,22 +24,24 @@
 
 struct ost_params {
     int targets;
-    double ost_bandwidth, link_bandwidth, memory_bandwidth; /* Bytes per second. */
-    double ost_rpc, network, lock;                          /* Seconds. */
+    /* Bandwidths of a target, a client's link and a client's memory, in bytes per second. */
+    double ost_bandwidth, link_bandwidth, memory_bandwidth;
+    double ost_rpc, network, lock; /* Seconds. */
     int64_t rpc_size, dirty_per_target;
     int rpcs_in_flight;
     bool read_ahead, flush_on_close;
     int ranks_per_client;
     int stripe_count;
     int64_t stripe_size;
-    /* Effects, which are off if 0; params.def names their keys. */
+    /* Parameters of the effects, which are off if they are 0; params.def has their keys. */
     bool lock_growth, lock_ahead, rpc_departs;
-    double file_bandwidth, client_bandwidth, server_bandwidth; /* Bytes per second. */
+    /* Limits set by the effects, in bytes per second. */
+    double file_bandwidth, client_bandwidth, server_bandwidth;
     int64_t client_cache;
     int service_threads, targets_per_server, metadata_threads;
     double create, create_object, open, stat, unlink; /* Seconds. */
     double stream_loss, fill, hour_spread, target_spread, slow_targets, stalled_runs,
-        other_users; /* Shares from 0 to 1. */
+        other_users; /* Sizes of the effects of these names, as numbers from 0 to 1. */
 };
 
 struct ost_layout {
@@ -65,10 +67,10 @@ struct ost_target {
     double free_at;
     double busy;
     int64_t bytes;
-    double slower;    /* Share by which each byte takes longer; 0: the configured speed. */
+    double slower;    /* Share by which each byte takes longer than the configured speed; 0 at that speed. */
     uint64_t streams; /* Bit set of the streams (client and object) among the latest RPCs. */
     int rpcs;         /* Number of RPCs since `streams` was last emptied. */
-    int interleaved;  /* Number of streams that the last full count found. */
+    int interleaved;  /* Number of different streams that the last full count found. */
 };
 
 /* One client's traffic with one target. */
@@ -78,7 +80,7 @@ struct ost_session {
     struct {
         double done;
         int64_t bytes;
-    } dirty[OST_MAX_QUEUED]; /* A ring of RPCs that are not known to be on the target. */
+    } dirty[OST_MAX_QUEUED]; /* RPCs whose data may not be on the target yet, as a ring. */
     uint32_t dirty_head, dirty_count;
     int64_t dirty_bytes;
     /* Object offset at which the latest RPC ends; a write there joins the RPC if it has room. */
@@ -93,24 +95,26 @@ struct ost_client {
     struct {
         uint64_t file;
         double free_at;
-    } paths[OST_MAX_PATHS]; /* Write paths by a hash of the file: writers of a file on this node follow one
-                               another. */
+    } paths[OST_MAX_PATHS]; /* Write path of each file, by a hash of the file: ranks of this node that write
+                               one file follow one another. */
     struct ost_session sessions[OST_MAX_TARGETS];
 };
 
-/* One client's lock and data of one object. */
+/* One client's lock of one object, and its data of the object. */
 struct ost_holder {
-    int64_t begin, end;               /* The write lock, which is empty if end <= begin. */
+    int64_t begin, end;               /* Range of the write lock; empty if end <= begin. */
     int64_t wanted_begin, wanted_end; /* The request for which the lock was granted. */
     double granted_at; /* Time at which the lock is granted; it lies in the future while the client waits. */
-    double clean_at;   /* Time at which everything that the client wrote is on the target. */
+    double clean_at;   /* Time at which everything that the client wrote to the object is on the target. */
     int64_t read_end;  /* Offset at which the latest read ended; a read that begins there is sequential. */
-    int64_t cached_begin, cached_end; /* Part of the object in the client's memory. */
+    int64_t cached_begin, cached_end; /* Part of the object that the client has in its memory. */
 };
 
 /* The state of one object, the part of a file that lies on one target. */
 struct ost_object {
-    uint64_t key; /* 1 + target + file * OST_MAX_TARGETS: a number for each target of each file. */
+    /* Key of the object, 1 + target + file * OST_MAX_TARGETS: a different number for each target of each
+     * file. */
+    uint64_t key;
     struct ost_holder clients[OST_MAX_CLIENTS];
     int client_count; /* Clients with higher numbers have never touched the object. */
     int lock_count;   /* Number of locks that clients hold. */
@@ -119,11 +123,11 @@ struct ost_object {
 
 struct ost_state {
     struct ost_target targets[OST_MAX_TARGETS];
-    double servers[OST_MAX_TARGETS];                   /* Time at which each server's link is free. */
+    double servers[OST_MAX_TARGETS];                   /* Time at which the link of each server is free. */
     double metadata_threads[OST_MAX_METADATA_THREADS]; /* Time at which each thread of the metadata server is
                                                           free. */
-    uint64_t hour;                                     /* Decides how busy other users keep the targets. */
-    bool varies; /* True if some target may be slower than configured. */
+    uint64_t hour; /* Number of the hour, which determines how busy other users keep the targets. */
+    bool varies;   /* True if some target may be slower than configured. */
     struct ost_client clients[OST_MAX_CLIENTS];
 };
 

@@ -13,7 +13,7 @@ static const struct row {
     enum unit unit;
     size_t field;
     double least, most;
-    bool effect; /* True if the parameter is off unless the configuration names it. */
+    bool effect; /* True for a parameter of an effect, which is off unless the configuration names it. */
 } rows[] = {
 #define PARAM(key, unit, field, least, most)                                                                 \
     {key, unit, offsetof(struct ost_params, field), least, most, false},

@@ -37,7 +37,7 @@ struct rank {
     struct step *steps;
     size_t count, room, next;
     double now;
-    int64_t written; /* Bytes of the current write that were charged. */
+    int64_t written; /* Number of bytes of the current write that have been charged. */
     bool waits;
 };
 
@@ -56,12 +56,12 @@ struct replay {
     int64_t rank_count;
     struct place *places;
     int64_t place_count;
-    uint64_t chance; /* State of the generator; 0: no order is drawn. */
+    uint64_t chance; /* State of the generator of random numbers; 0 if no random order is drawn. */
 };
 
-/* Spread in seconds with which ranks continue after the same event: a process that slept waits for a core,
- * and even without that wakes up to 50 us late (timer slack, prctl(2)). The trace does not tell which rank
- * is first. */
+/* Seconds within which the order of ranks that continue after the same event is random: a process that slept
+ * waits for a core, and even without that wakes up to 50 us late (timer slack, prctl(2)). The trace does not
+ * tell which rank is first. */
 static const double TOGETHER = 3e-4;
 
 enum { RANKS_MAX = 1 << 20, FILES_MAX = 1 << 20, PLACES_MAX = 1 << 30 };
@@ -225,7 +225,8 @@ static bool is_met(const struct replay *replay, const struct step *step)
     return replay->places[step->number[0]].came >= step->number[1];
 }
 
-/* Counts a rank that comes to a place; ranks that wait for at most as many ranks as have come continue. */
+/* Counts a rank that comes to a meeting point; ranks that wait there for at most as many ranks as have come
+ * continue. */
 static void come(struct replay *replay, struct rank *rank, int64_t number)
 {
     struct place *place = &replay->places[number];
@@ -351,8 +352,8 @@ int main(int argc, char **argv)
                     i == 2 ? "SEED" : "HOUR", argv[i]);
             return 2;
         }
-    replay.chance = (uint64_t)drawn_by[0] *
-                    0x9e3779b97f4a7c15; /* Spreads small seeds, so that they give very different states. */
+    replay.chance = (uint64_t)drawn_by[0] * 0x9e3779b97f4a7c15; /* The multiplication spreads small seeds, so
+                                                                   that they give very different states. */
     if (sys_slurp(argv[1], text, sizeof text) < 0) {
         perror(argv[1]);
         return 2;

@@ -12,8 +12,8 @@
 #include "params.h"
 #include "sys.h"
 
-/* Real calls may exceed the modelled time by this share, or by these seconds if they are more, before the run
- * is invalid. */
+/* Largest part of the modelled time, and largest number of seconds, by which real calls may exceed it; beyond
+ * the larger of both the run is invalid. */
 #define SLOW_SHARE 0.2
 #define SLOW_LEAST 0.05
 
@@ -93,8 +93,8 @@ struct shared *shared_open(const char *mount, const char *job, const char *confi
 
 void shared_lock(struct shared *shared)
 {
-    /* If a process was killed while it held the lock, the numbers are still usable, because each update is
-     * one plain store. */
+    /* If a process was killed while it held the lock, the shared numbers are still usable, because each
+       update is one plain store. */
     if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD)
         pthread_mutex_consistent(&shared->lock);
 }

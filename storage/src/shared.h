@@ -30,11 +30,11 @@ struct shared_file {
 
 struct shared {
     uint32_t ready;
-    char boot[40]; /* Boot id, which differs after each start of the kernel. */
+    char boot[40]; /* Boot id of the kernel, which is another one after each start of the machine. */
     pthread_mutex_t lock;
     struct ost_params params;
     struct ost_state state;
-    uint32_t faults; /* Bit set of enum fault. */
+    uint32_t faults; /* Faults of the run so far: a bit set of enum fault. */
     int64_t bytes_written, bytes_read;
     double modelled,
         excess; /* Seconds of all calls by the model, and seconds by which real calls exceeded them. */

@@ -46,7 +46,8 @@
 #undef FNV
 #undef FNZ
 
-#define CLOEXEC_ONLY (1 << 2) /* CLOSE_RANGE_CLOEXEC: nothing is closed now. */
+/* Flag CLOSE_RANGE_CLOEXEC of close_range, with which nothing is closed now. */
+#define CLOEXEC_ONLY (1 << 2)
 
 static void copied(int in, off_t from, int out, off_t to, ssize_t bytes, double began)
 {
@@ -98,8 +99,8 @@ static void flushing(FILE *stream)
         emulation_appending(fileno(stream), emulation_now());
 }
 
-/* Charges the bytes that a seek flushes from the stream's buffer. The seek itself then moves the position,
- * which is no transfer. */
+/* Charges the bytes that a seek flushes from the stream's buffer. The seek then moves the position, which is
+ * no transfer. */
 static void moving(FILE *stream)
 {
     if (emulation_find(fileno(stream)))

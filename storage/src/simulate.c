@@ -84,7 +84,7 @@ static void print(struct replay *replay)
                replay->state.targets[target].busy);
 }
 
-/* Forms the layout from stripe count, stripe size and first target. */
+/* Makes the layout from three words: stripe count, stripe size and first target. */
 static bool read_layout(char *const *words, int targets, struct ost_layout *layout)
 {
     int64_t count, size, start;

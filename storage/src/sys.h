@@ -26,7 +26,7 @@ static inline ssize_t sys_write(int fd, const void *buffer, size_t bytes)
     return syscall(SYS_write, fd, buffer, bytes);
 }
 
-/* Reads from the beginning of the file. */
+/* Reads from the beginning of a file, wherever its position is. */
 static inline ssize_t sys_pread(int fd, void *buffer, size_t bytes)
 {
     return syscall(SYS_pread64, fd, buffer, bytes, (off_t)0);

@@ -20,8 +20,8 @@ static void mixed(void)
     MUST(read(fd, data, 64) == 64);
     MUST(readv(copy, two, 2) == 30);
     MUST(pread(fd, data, 4096, 65536) == 4096);
-    MUST(pread(fd, data, 4096, 69000) ==
-         632); /* Reads up to the end of the file, so that fewer bytes arrive than were asked for. */
+    /* Reads up to the end of the file, so that fewer bytes arrive than were asked for. */
+    MUST(pread(fd, data, 4096, 69000) == 632);
     MUST(read(fd, data, 0) == 0);
     MUST(write(-1, data, 1) == -1);
     MUST(close(fd) == 0 && close(copy) == 0);

@@ -46,8 +46,8 @@ static void expect(int bin, int64_t bytes, int64_t rest)
 static void bytes_are_spread_over_the_time_of_the_call(void)
 {
     call(true, 7, 0.01, 0.02);
-    call(true, 1001, 0.05,
-         0.25); /* The call lasts over three bins, which get a quarter, a half and a quarter of its bytes. */
+    /* The call lasts over three bins, which get a quarter, a half and a quarter of its bytes. */
+    call(true, 1001, 0.05, 0.25);
     call(false, 5, 0.26, 0.27);
     heat_flush(&heat, HEATMAP_POSIX);
     heat = (struct heat){0};

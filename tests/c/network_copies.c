@@ -21,8 +21,8 @@ static int port, seed, threads, visits, given;
 struct visitor {
     int number;
     unsigned draw;
-    int fds[MOST_COPIES],
-        count; /* Descriptors of the connection, of which the first stays open to the end. */
+    /* Descriptors of the connection, of which the first stays open to the end. */
+    int fds[MOST_COPIES], count;
 };
 
 static unsigned any(struct visitor *visitor, unsigned most)

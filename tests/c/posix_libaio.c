@@ -34,9 +34,8 @@ int main(void)
     io_prep_pread(&back, fd, data[3], PIECE, 2 * PIECE);
     io_prep_pread(&bad, -1, data[3], PIECE, 0);
     MUST(io_submit(context, 2, mixed) == 1);
-    memset(
-        &back, 0,
-        sizeof back); /* The kernel has its own copy of the request, so the program may overwrite this one. */
+    /* The kernel has its own copy of the request, so the program may overwrite this one. */
+    memset(&back, 0, sizeof back);
     MUST(io_pgetevents(context, 1, 4, event, &limit, NULL) == 1);
 
     struct iocb past;

@@ -143,8 +143,8 @@ static void append(void)
     EXPECT("POSIX_SEEKS", 1);
     EXPECT("POSIX_BYTES_WRITTEN", 1048);
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 1047);
-    EXPECT("POSIX_SEQ_WRITES",
-           2); /* Opening the file resets the last byte that is remembered, so 1000 comes after 0. */
+    /* Opening the file resets the last byte that is remembered, so 1000 comes after 0. */
+    EXPECT("POSIX_SEQ_WRITES", 2);
     EXPECT("POSIX_CONSEC_WRITES", 1);
     EXPECT("POSIX_FILE_NOT_ALIGNED", 2);
     EXPECT("POSIX_SIZE_WRITE_0_100", 2);

@@ -130,8 +130,8 @@ static void child(void)
     iolens_region_begin(OUTER, "outer");
     pid_t pid = fork();
     if (pid == 0) {
-        iolens_region_end(
-            OUTER); /* The parent began this region, so it is no error that the child ends it. */
+        /* The parent began this region, so it is no error that the child ends it. */
+        iolens_region_end(OUTER);
         iolens_region_begin(CHILD, "child");
         write_bytes("child.txt", 1);
         iolens_region_end(CHILD);

@@ -42,8 +42,8 @@ static void by_descriptor(void)
     MUST(run(1) == 300);
     io_uring_prep_read(next(), fd, data, PIECE, -1);
     MUST(run(1) == PIECE && lseek(fd, 0, SEEK_CUR) == PIECE);
-    io_uring_prep_read(next(), fd, NULL, PIECE,
-                       0); /* This request fails with EFAULT, because its memory is at address 0. */
+    /* This request fails with EFAULT, because its memory is at address 0. */
+    io_uring_prep_read(next(), fd, NULL, PIECE, 0);
     MUST(run(1) == -EFAULT);
     io_uring_prep_fsync(next(), fd, 0);
     MUST(run(1) == 0);
@@ -51,8 +51,8 @@ static void by_descriptor(void)
     MUST(run(1) == 0);
     io_uring_prep_fallocate(next(), fd, 0, 0, 2 * PIECE);
     MUST(run(1) == 0);
-    MUST(pwrite(fd, "x", 1, 9000) ==
-         1); /* Calls of the C library must still know the descriptor that the ring opened. */
+    /* Calls of the C library must still know the descriptor that the ring opened. */
+    MUST(pwrite(fd, "x", 1, 9000) == 1);
     io_uring_prep_close(next(), fd);
     MUST(run(1) == 0 && fcntl(fd, F_GETFD) == -1);
     expect_posix_file("ring.dat");
@@ -83,8 +83,8 @@ static void by_slot(void)
     request->flags |= IOSQE_FIXED_FILE | IOSQE_IO_LINK;
     io_uring_prep_close_direct(next(), 1);
     MUST(run(4) == 0);
-    expect_posix_file(
-        "slot.dat"); /* The functions through_pipe and other_functions read from this file, too. */
+    /* The functions through_pipe and other_functions read from this file, too. */
+    expect_posix_file("slot.dat");
     EXPECT("POSIX_OPENS", 3);
     EXPECT("POSIX_STATS", 1);
     EXPECT("POSIX_READS", 1 + 1 + 9);

@@ -7,7 +7,7 @@
 #include "options.h"
 
 typedef struct Config {
-    int align; /* A value of DomainKind. */
+    int align; /* Kind of file domains: a value of DomainKind. */
     int64_t transfer;
     int segments;
     const char *directory, *hints_file, *json, *log;

@@ -6,7 +6,9 @@ typedef struct Findings {
     const Run *run;
     WriteLog writes;
     int64_t unaligned;
-    Sharing stripes, objects; /* All counts are zero if the layout is unknown. */
+    /* Counts of ranks that share a stripe and of ranks that share an object; all are zero if the layout is
+     * unknown. */
+    Sharing stripes, objects;
     Phase phases[2];
 } Findings;
 

@@ -14,12 +14,12 @@ typedef struct Run {
     MPI_Comm comm;
     int rank, ranks;
     char path[PATH_MAX];
-    uint64_t *data; /* Data of one transfer. */
+    uint64_t *data; /* Memory for the data of one transfer. */
     int64_t words;
     Trouble trouble;
     TwoPhase file;
     Hints effective;
-    /* Seconds on this rank from open to close: writing, reading, all. */
+    /* Seconds of this rank: in writing, in reading, and from the open to the close. */
     double write_seconds, read_seconds, total_seconds;
     long long wrong; /* Number of words on all ranks that differ from the written ones. */
     ResultFile looked_at;

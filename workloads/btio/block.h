@@ -11,12 +11,12 @@
 #include "domain.h"
 #include "physics.h"
 
-/* The contributions of a row's state: T + N, I + 2 N and T - N of that row. */
+/* Parts of the matrix to which a row's state contributes: T + N, I + 2 N and T - N of that row. */
 typedef struct Blocks {
     lanes minus_lower[5][5], centre[5][5], upper[5][5];
 } Blocks;
 
-/* A row after elimination: columns 0..4 hold C, column 5 r, of  w_g = r_g - C_g w_{g+1}. */
+/* A row after elimination, w_g = r_g - C_g w_{g+1}: columns 0 to 4 hold C_g, and column 5 holds r_g. */
 typedef lanes Row[5][6];
 
 void blocks_of(const lanes u[COMPONENTS], const Metric *metric, double dt, Blocks *blocks);

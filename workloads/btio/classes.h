@@ -13,8 +13,8 @@ typedef struct Class {
     char letter;
     int size, steps; /* Grid points in each direction, and number of time steps. */
     double dt;
-    double residual[COMPONENTS];   /* RMS norms of the residual after the last step */
-    double error[COMPONENTS];      /* RMS norms of the solution error after the last step */
+    double residual[COMPONENTS];   /* RMS norms of the residual after the last step. */
+    double error[COMPONENTS];      /* RMS norms of the solution error after the last step. */
     double dump_error[COMPONENTS]; /* Mean of the error norms over the dumps of a write interval of 5. */
     bool has_dump_error;
 } Class;

@@ -10,18 +10,18 @@
 #include <mpi.h>
 
 typedef struct Config {
-    const char *class_name; /* The class as given; after config_settle the recognised class or "U". */
+    /* Name of the class, as given; after config_settle the recognised class or "U". */
+    const char *class_name;
     int grid[3];
     int steps;
     double dt;
-    int write_interval,
-        /* Steps between dumps; and dumps between read-backs, 0 for a single read-back after the run. */
-        read_interval;
+    /* Steps between dumps, and dumps between read-backs (0: only one read-back after the run). */
+    int write_interval, read_interval;
     const char *method, *mpiio_driver, *directory;
     const char *hints_file, *json, *input;
     Hints hints;
     bool io_only, write_only, verify_only, cold_read, keep, fsync, print_norms, help;
-    bool input_ignored;      /* The file inputbt.data exists, but the options choose another problem. */
+    bool input_ignored; /* True if the file inputbt.data exists, but the options choose another problem. */
     bool collbuf_from_input; /* True if the input file had NPB's line for collective buffering. */
     int collbuf[2];          /* Number of collective buffering nodes, and buffer size in bytes. */
 } Config;

@@ -38,7 +38,7 @@ static void lay_out(Cell *cell)
     cell->stride[1] = cell->component * COMPONENTS;
     cell->stride[2] = cell->stride[1] * (cell->size[1] + 2 * GHOSTS);
     cell->origin = front + GHOSTS * (cell->stride[1] + cell->stride[2]);
-    /* The memory has room for LANES more rows, because vectors of lines may reach past the end. */
+    /* The memory has room for LANES more doubles, because the last vector of a row may reach past the end. */
     cell->doubles = cell->stride[2] * (cell->size[2] + 2 * GHOSTS) + LANES * cell->stride[1];
 }
 

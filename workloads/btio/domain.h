@@ -19,21 +19,26 @@ typedef struct Cell {
     int coordinate[3];
     /* Global index of the first own point, and number of own points, in each direction. */
     int low[3], size[3];
-    int begin[3], end[3]; /* Local half-open range of the points that are not on the boundary of the grid. */
-    ptrdiff_t stride[3];  /* Distance in doubles from a point to its neighbour. */
-    ptrdiff_t component;  /* Distance in doubles from a component to the next. */
-    ptrdiff_t origin;     /* Doubles before the first own point. */
-    ptrdiff_t doubles;    /* Doubles of a whole field. */
+    /* Range of the points that are not on the boundary of the grid, as local indices [begin, end) in each
+     * direction. */
+    int begin[3], end[3];
+    ptrdiff_t stride[3]; /* Distance in doubles from a point to its neighbour. */
+    ptrdiff_t component; /* Distance in doubles from a component to the next. */
+    ptrdiff_t origin;    /* Doubles before the first own point. */
+    ptrdiff_t doubles;   /* Doubles of a whole field. */
     double *u, *rhs, *forcing;
 } Cell;
 
 typedef struct Domain {
     MPI_Comm comm;
     int rank, ranks;
-    int edge; /* Number of cells along each direction, and of each rank (p). */
+    /* Number of cells along each direction of the grid, which is also the number of cells of each rank
+     * (p). */
+    int edge;
     int grid[3];
-    Cell *cells;             /* Array of `edge` cells. */
-    int *slice;              /* For each direction and coordinate, the own cell there: [3][edge]. */
+    Cell *cells; /* Array of `edge` cells. */
+    /* Index of the own cell for each direction and each coordinate along it: an array [3][edge]. */
+    int *slice;
     int before[3], after[3]; /* Ranks of the neighbours, which are the same for all cells. */
     long long points;        /* Number of own points. */
 } Domain;

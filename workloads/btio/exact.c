@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Per component: the constant, then for each power 1..4 the coefficients of x, y and z. */
+/* Coefficients of the exact solution, for each component: the constant, then for each power 1 to 4 the
+ * coefficients of x, y and z. */
 // clang-format off
 static const double COEFFICIENTS[COMPONENTS][13] = {
     {2.0, 0.0, 0.0, 4.0, 5.0, 3.0, 0.5, 0.02, 0.01, 0.03, 0.5, 0.4, 0.3},

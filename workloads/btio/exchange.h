@@ -5,7 +5,8 @@
 #include "domain.h"
 
 typedef struct Exchange {
-    /* Index of a message: direction * 2, plus 0 for the neighbour before or 1 for the neighbour after. */
+    /* Buffers of the messages. The index of a message is direction * 2, plus 0 for the neighbour before or 1
+       for the neighbour after. */
     double *send[6], *receive[6];
     /* Size of both buffers of a message in doubles; a neighbour's planes have the same size as this rank's.
      */

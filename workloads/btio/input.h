@@ -4,12 +4,14 @@
 
 #include "config.h"
 
-/* Values that rank 0 read, in the form of a broadcast. */
+/* Values of the input file that rank 0 read, in a form that can be broadcast. */
 typedef struct Input {
     int steps, grid[3];
     double dt;
     int write_interval, read_interval; /* Intervals of dumps and of read-backs; 0 if not given. */
-    int collbuf[2], has_collbuf;       /* Number of nodes and bytes, if the file has a fifth line. */
+    /* Number of nodes and bytes for collective buffering; `has_collbuf` is true if the file has the fifth
+     * line. */
+    int collbuf[2], has_collbuf;
 } Input;
 
 /* Reads the file at `path`, which must exist. Called by one rank. */

@@ -1,4 +1,4 @@
-/* fortran: direct access with records of one grid point, 40 bytes each, into one shared file. */
+/* The method fortran: direct access with records of one grid point, 40 bytes each, in one shared file. */
 #include "io_posix.h"
 
 typedef void Transfer(Store *store, double *point, long long offset);

@@ -1,5 +1,5 @@
-/* full: one collective write of everything a rank has, through a file type made of one subarray for each
- * cell. */
+/* The method full: one collective write of all points of a rank, through a file type made of one subarray for
+ * each cell. */
 #include "io_mpi.h"
 
 #include "fail.h"

@@ -1,4 +1,4 @@
-/* simple: one independent write for each row of each cell. */
+/* The method simple: one independent write for each row of each cell. */
 #include "io_mpi.h"
 
 static void open_simple(Store *store, bool writing) { mpi_open(store, writing, MPI_DOUBLE, MPI_DOUBLE); }

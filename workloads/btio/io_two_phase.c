@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of a cell: its points in dump 0 of the file, and where they begin in the store's buffer. */
+/* A row of a cell: the place of its points in dump 0 of the file, and the position in the store's buffer
+ * where they begin. */
 typedef struct Row {
     Piece piece;
     int64_t place;

@@ -25,7 +25,7 @@ typedef struct PatternMethod {
 struct Pattern {
     const PatternMethod *method;
     const Domain *domain;
-    int dumps; /* Dumps in the file. */
+    int dumps; /* Number of dumps in the file. */
     bool per_cell;
     MPI_Info info;
     char path[PATH_MAX];

@@ -10,11 +10,11 @@
 
 typedef struct PatternConfig {
     const char *method, *operation, *directory, *hints_file, *json;
-    const char *input; /* The five-line file, or NULL. */
+    const char *input; /* Path of the five-line input file; NULL if there is none. */
     int grid[3], dumps;
     Hints hints;
     bool per_cell, no_check, keep, help;
-    bool writes, reads; /* The phases that the operation consists of. */
+    bool writes, reads; /* True for each of the two phases that the operation has. */
 } PatternConfig;
 
 extern const OptionTable PATTERN_OPTIONS;

@@ -1,5 +1,5 @@
-/* Methods 2 and 3: one record of a PnetCDF variable for each dump, one call for each cell of it; nonblocking
- * calls are completed together by one wait. */
+/* Methods 2 and 3: a dump is one record of a PnetCDF variable, written by one call for each cell; one wait
+ * completes all nonblocking calls. */
 #include "pattern.h"
 
 #ifdef HAVE_PNETCDF

@@ -27,7 +27,7 @@ static long hint_number(const Hints *hints, const char *key)
     return 0;
 }
 
-/* Prefers the file system's stripe size to the library's hint. */
+/* Returns the file's striping: that of the file system or, if it reports none, the library's hint. */
 static Layout striping(const PatternReport *report)
 {
     const Hints *hints = &report->pattern->effective;
@@ -36,7 +36,8 @@ static Layout striping(const PatternReport *report)
     return (Layout){(int)hint_number(hints, "striping_factor"), hint_number(hints, "striping_unit")};
 }
 
-/* Pads names as the original does; its colons are not all in one column. */
+/* Prints the block of one operation. Names are padded as in the original, whose colons are not all in one
+ * column. */
 void pattern_print(const PatternReport *report, const Operation *operation)
 {
     const Pattern *pattern = report->pattern;

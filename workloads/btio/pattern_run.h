@@ -13,11 +13,11 @@ typedef struct Operation {
     Spread setup, post, wait;
     Spread transfer; /* Time of the calls and the waiting together. */
     long long calls; /* Number of data calls of a rank. */
-    /* Number of values on all ranks that differ from the written ones; 0 without a comparison. */
+    /* Number of values, on all ranks, that differ from the written ones; 0 if they were not compared. */
     long long wrong;
 } Operation;
 
-/* Performs one operation and removes the file when it fails; ends the program then. Collective. */
+/* Performs one operation. If it fails, removes the file and ends the program. Collective. */
 Operation pattern_operate(Pattern *pattern, bool writing, bool check);
 
 #endif

@@ -22,7 +22,7 @@
 
 /* Constants along one direction, where h = 1/(points - 1). */
 typedef struct Metric {
-    double inverse_h2, inverse_2h; /* NPB's t1 and t2. */
+    double inverse_h2, inverse_2h; /* NPB's t1 and t2 for this direction. */
     double dissipation;            /* Second-order dissipation d, the same for all components. */
 } Metric;
 
@@ -33,7 +33,7 @@ static inline Metric metric_of(int direction, int points)
     return (Metric){cells * cells, 0.5 * cells, dissipation[direction]};
 }
 
-/* Velocities along and across the line; total and kinetic energy per mass. */
+/* State at a point: velocities along and across the line, total and kinetic energy per mass. */
 typedef struct Primitive {
     lanes inverse_density, normal, across[2], energy, kinetic;
 } Primitive;

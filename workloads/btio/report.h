@@ -10,7 +10,7 @@ typedef struct Measured {
     double megabytes;     /* Size of all dumps in 10^6 bytes. */
     double mops;          /* Millions of operations per second by NPB's count; NaN without the solver. */
     double *dump_seconds; /* For each dump the maximum over the ranks. */
-    long long write_calls, read_calls; /* Maximum over the ranks. */
+    long long write_calls, read_calls; /* Largest number of calls of a rank, for writes and for reads. */
 } Measured;
 
 Measured report_measure(Run *run);

@@ -16,21 +16,22 @@ typedef struct Run {
     Exchange exchange;
     Solver solver;
     Store store;
-    /* Dumps: planned; written so far; in the file since it was last emptied; read back. */
+    /* Numbers of dumps: planned; written so far; in the file since it was last emptied; read back. */
     int dumps, written, in_file, read;
-    double total_seconds; /* Seconds of steps, dumps and close on this rank. */
-    double io_seconds,
-        /* Seconds of dumps, close and read-backs in between; seconds of the read-back afterwards. */
-        verify_seconds;
+    double total_seconds; /* Seconds of this rank in steps, dumps and the close. */
+    /* Seconds of this rank in dumps, the close and read-backs during the run, and in the read-back
+     * afterwards. */
+    double io_seconds, verify_seconds;
     double norm_seconds;  /* Seconds of norms within the steps, which total_seconds leaves out. */
     double *dump_seconds; /* Seconds of each dump. */
     long long write_calls, read_calls;
     double(
-        /* For each dump the error norms when it was written, if they are the reference; else NULL. */
+        /* For each dump the error norms of the field in memory at that time, if these are the reference; else
+           NULL. */
         *memory)[COMPONENTS];
-    double error_sum[COMPONENTS]; /* Sum over the dumps that were read back. */
-    int wrong_dump;               /* The first dump (from 1) that differs from the written one; 0: none. */
-    long long wrong_values;       /* With io_only: number of wrong values in all dumps on all ranks. */
+    double error_sum[COMPONENTS]; /* Sum of the error norms of all dumps that were read back. */
+    int wrong_dump; /* Number (from 1) of the first dump that differs from the written one; 0 if none does. */
+    long long wrong_values; /* With io_only: number of wrong values in all dumps on all ranks. */
     /* Largest part of the file that a node had in memory before the read-back; NaN: unknown. */
     double cached;
     ResultFile file; /* Facts about this rank's file after the last dump. */

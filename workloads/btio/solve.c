@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Bytes for the waiting rows of a batch: about half of a core's second-level cache. */
+/* Bytes of memory for a batch's rows that wait for the backward substitution: about half of a core's
+ * second-level cache. */
 enum { WAITING_BYTES = 512 * 1024 };
 
 /* One cell in a sweep, and the pencils of it that a batch takes. */
@@ -14,8 +15,8 @@ typedef struct Work {
     const Sweep *sweep;
     Metric metric;
     double dt;
-    int first, rows; /* Interior rows along the sweep. */
-    int begin, end;  /* Range of the batch's pencils. */
+    int first, rows; /* First interior row along the sweep, and number of interior rows. */
+    int begin, end;  /* Range of pencils that the batch takes. */
     Row *waiting;    /* Eliminated rows of these pencils, [pencil][solver->longest]. */
 } Work;
 

@@ -12,12 +12,12 @@
 typedef struct Solver {
     int batch, batches;   /* Pencils in a batch; and batches of the largest cell, the same on all ranks. */
     int longest;          /* Number of rows of the longest cell. */
-    Row *rows;            /* Eliminated rows, kept for the backward substitution. */
+    Row *rows;            /* Rows that were eliminated, kept for the backward substitution. */
     Row *carry, *carried; /* For each pencil the last row of a cell, as sent and as received. */
     lanes (*first)[COMPONENTS],
         (*next)[COMPONENTS]; /* For each pencil the first solution of a cell, as sent back and as received. */
-    Blocks *blocks;          /* Contributions of three successive rows, by the number of the row modulo 3. */
-    lanes (*u)[COMPONENTS], (*w)[COMPONENTS]; /* The rows of one pencil. */
+    Blocks *blocks; /* Contributions of three successive rows; a row has the place of its number modulo 3. */
+    lanes (*u)[COMPONENTS], (*w)[COMPONENTS]; /* Rows of one pencil: the state, and the solution. */
 } Solver;
 
 /* Collective. Allocates the memory. */

@@ -16,11 +16,12 @@ typedef struct Store Store;
 
 typedef struct Method {
     const char *name;
-    const char *title;                        /* Name that NPB prints. */
-    bool own_file;                            /* True if each process has its own file. */
-    void (*open)(Store *store, bool writing); /* Collective. NULL: the method does no I/O. */
-    void (*write)(Store *store, int dump);    /* Writes a dump from store->buffer. */
-    void (*read)(Store *store, int dump);     /* Reads a dump into store->buffer. */
+    const char *title; /* Name of the method as NPB prints it. */
+    bool own_file;     /* True if each process has its own file. */
+    /* Functions of the method, which are collective; `open` is NULL if the method does no I/O. */
+    void (*open)(Store *store, bool writing);
+    void (*write)(Store *store, int dump); /* Writes a dump from store->buffer. */
+    void (*read)(Store *store, int dump);  /* Reads a dump into store->buffer. */
     void (*close)(Store *store);
 } Method;
 
@@ -38,15 +39,16 @@ struct Store {
     long long calls; /* Number of reads or writes since the file was opened. */
     Trouble trouble;
     Hints effective;              /* Hints that the open file reported. */
-    MPI_File file;                /* Used by the methods full and simple. */
-    MPI_Datatype point, cells;    /* Method full: etype and file type. */
-    int descriptor;               /* Used by the methods epio and fortran. */
-    char *record;                 /* Method epio: a cell with its record markers. */
+    MPI_File file;                /* The open file; only for the methods full and simple. */
+    MPI_Datatype point, cells;    /* Element type and file type; only for the method full. */
+    int descriptor;               /* The open file; only for the methods epio and fortran. */
+    char *record;                 /* Memory for a cell with its record markers; only for the method epio. */
     struct TwoPhaseRows *through; /* Used by method full with the lustre-like driver. */
 };
 
 extern const Method METHOD_FULL, METHOD_SIMPLE, METHOD_EPIO, METHOD_FORTRAN;
-extern const Method METHOD_TWO_PHASE; /* The method full with --mpiio-driver lustre-like. */
+/* The method full with --mpiio-driver lustre-like: its own two-phase transfers in place of MPI-IO. */
+extern const Method METHOD_TWO_PHASE;
 extern const char METHOD_NAMES[];
 
 const Method *method_named(const char *name);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Compares with the reference and prints the result; without a reference, prints only the norms. Returns
- * whether all values are near. */
+/* Compares the norms with the reference and prints the result; without a reference, only prints the norms.
+ * Returns true if all values are near the reference. */
 static bool compare(const Run *run, const char *title, const double norm[COMPONENTS],
                     const double reference[COMPONENTS])
 {

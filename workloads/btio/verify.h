@@ -12,7 +12,7 @@ typedef enum { VERIFY_SUCCESSFUL, VERIFY_UNSUCCESSFUL, VERIFY_NOT_PERFORMED } Ve
 
 /* RMS norms at the end of the run. */
 typedef struct Answer {
-    bool known; /* False if nothing was computed (--io-only). */
+    bool known; /* True if there is an answer; false if nothing was computed (--io-only). */
     double residual[COMPONENTS], error[COMPONENTS];
 } Answer;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A signal handler has no arguments of its own. */
+/* State that the handler of the signal needs, because a handler has no arguments of its own. */
 static struct {
     char **paths;
     volatile sig_atomic_t count;

@@ -16,7 +16,7 @@
 
 enum { DEFAULT_TRIALS = 3, SINGLE_TRIAL = 1, READ = R_OK | X_OK, WRITE = W_OK | X_OK };
 
-/* Defaults of the original program. */
+/* The problem that the original program has by default. */
 static const Problem PROBLEM_DEFAULTS = {
     .nx = 4, .ny = 4, .im_world = 90, .lm = 137, .io_ranks = 1, .arrays = 5};
 

@@ -16,13 +16,13 @@ typedef struct Problem {
     int arrays;   /* Number of 3-D fields. */
     int trials;   /* Number of trials; 0: as many as the original would make. */
     bool split;   /* True if each writer has its own file. */
-    bool whole;   /* True if a gather moves a whole field at once, and not one level. */
-    bool barrier; /* True if a barrier separates gather and write, or follows each scatter. */
+    bool whole;   /* True if a gather moves a whole field at once, and false if it moves one level. */
+    bool barrier; /* True if a barrier stands between gather and write, or behind each scatter. */
     bool no_io;   /* True if data only moves between ranks and not to files. */
     bool binary;  /* True if the files are Fortran's sequential records, and not netCDF-4. */
     bool static_data;
     bool no_chunking;
-    bool extra_info; /* True if two more hints are set. */
+    bool extra_info; /* True if two additional hints are set, as the original's option does. */
 } Problem;
 
 typedef struct Config {
@@ -38,7 +38,7 @@ typedef struct Config {
     bool remove, help;
 } Config;
 
-/* Kinds of values; KEY_FALSEHOOD sets its flag if the value is `.false.`. */
+/* Kinds of values of a key; KEY_FALSEHOOD sets its flag if the value is `.false.`. */
 typedef enum { KEY_COUNT, KEY_TRUTH, KEY_FALSEHOOD } KeyKind;
 
 /* A key of the resource file. */
@@ -52,7 +52,7 @@ typedef struct Key {
 typedef struct Program {
     const char *name;
     bool reads;
-    const char *resource_file; /* Read if no option names a problem. */
+    const char *resource_file; /* Name of the resource file that is read if no option names a problem. */
     const OptionTable *options;
     const Key *keys;
     int key_count;

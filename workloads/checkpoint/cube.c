@@ -1,7 +1,7 @@
 #include "cube.h"
 
-/* Returns part `at` of `count` cells in `parts`; if they do not divide evenly, the first parts have one
- * cell more. */
+/* Returns the `at`-th of `parts` nearly equal parts of `count` cells; if they do not divide evenly, the first
+ * parts have one cell more. */
 static Block block_of(int count, int parts, int at)
 {
     int base = count / parts, more = count % parts;

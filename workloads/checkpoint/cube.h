@@ -20,11 +20,12 @@ typedef struct Cube {
     MPI_Comm io; /* Communicator of the writers; MPI_COMM_NULL on all other ranks. */
     int rank, ranks;
     int edge, latitudes, levels;
-    int nx, group_rows, first_row; /* Sizes of this rank's group, and its first row. */
-    Block *columns;                /* For each of nx columns its part in longitude. */
-    Block *rows;                   /* For each of 6 NY rows its part in latitude. */
-    Block own[2];                  /* Longitudes and latitudes of this rank. */
-    Block group_latitudes;         /* Latitudes of this rank's group, at all longitudes. */
+    /* Columns and rows of this rank's group, and the number of its first row. */
+    int nx, group_rows, first_row;
+    Block *columns;        /* Range of longitudes of each of the nx columns. */
+    Block *rows;           /* Range of latitudes of each of the 6 NY rows. */
+    Block own[2];          /* Ranges of longitudes and latitudes of this rank. */
+    Block group_latitudes; /* Range of latitudes of this rank's group, which has all longitudes. */
     int group_number, groups;
 } Cube;
 

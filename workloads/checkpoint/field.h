@@ -15,7 +15,7 @@ void field_fill(const Cube *cube, int array, bool static_data, float *part);
 /* The first cell that differs from the value of field_fill. */
 typedef struct Wrong {
     long long count;
-    int array, level, latitude, longitude; /* All are counted from 1, as in MAPL. */
+    int array, level, latitude, longitude; /* Indices of the cell, counted from 1 as in MAPL. */
     float found, expected;
 } Wrong;
 

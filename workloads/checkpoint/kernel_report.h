@@ -15,12 +15,15 @@ typedef struct KernelMode {
 typedef struct Kernel {
     const Config *config;
     const KernelMode *mode;
-    MPI_Comm world, group, writers; /* `writers` is MPI_COMM_NULL on other ranks. */
-    int rank, ranks, members;       /* `members` is the size of this rank's group. */
+    /* Communicators: all ranks, this rank's group, and the writers (MPI_COMM_NULL on other ranks). */
+    MPI_Comm world, group, writers;
+    int rank, ranks, members; /* Rank, number of ranks, and number of ranks in this rank's group. */
     bool writes;
-    long long packet_cells, own_cells; /* Cells of a writer's packet, and cells that each rank gives. */
+    /* Number of cells in a writer's packet, and number of cells that each rank gives. */
+    long long packet_cells, own_cells;
     float *packet, *own;
-    int *counts, *starts; /* Cells of each member of the group, and where they begin in the packet. */
+    /* Number of cells of each member of the group, and the cell of the packet at which they begin. */
+    int *counts, *starts;
     char path[PATH_MAX + 16];
     long long wrong_values;
 } Kernel;

@@ -13,12 +13,12 @@ typedef struct Statistic {
 
 /* Results on rank 0. Times are sums over all trials, in seconds. */
 typedef struct Measured {
-    double megabytes; /* Size of one trial's data. */
-    /* For each trial a throughput in MB/s: volume / time between barriers; and writers * mean bytes / mean
-     * time in calls, over the writers. */
+    double megabytes; /* Size of the data of one trial, in 2^20 bytes. */
+    /* Throughputs in MB/s of each trial. `real`: volume / time between barriers. `file`: writers * mean bytes
+       / mean time in calls, over the writers. */
     double *real, *file;
     Statistic real_statistic, file_statistic;
-    Spread io, mpi;           /* Times of a writer, over the writers. */
+    Spread io, mpi;           /* Seconds of a writer in I/O and in MPI: mean and extremes over the writers. */
     Spread open, move, close; /* Times over all ranks. */
     Spread total;             /* Sum of open, move and close. */
     long long wrong_values;

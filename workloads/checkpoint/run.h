@@ -10,7 +10,7 @@
 /* Times in seconds. The first four lie between barriers, so all ranks have nearly equal ones. */
 typedef struct Trial {
     double open, move, close, total;
-    double io, mpi; /* This rank's time in netCDF or in read and write; and in gather or scatter. */
+    double io, mpi; /* Seconds of this rank in netCDF or in read and write, and in gather or scatter. */
     double bytes;   /* Bytes that this rank wrote or read. */
 } Trial;
 
@@ -20,7 +20,7 @@ typedef struct Run {
     Cube cube;
     Slab slab;
     Store store;
-    float *fields; /* Array [arrays][levels][cells of this rank]. */
+    float *fields; /* Data of all arrays of this rank, [arrays][levels][cells]. */
     Trial *trials; /* Results of each trial. */
     double cached; /* Largest share of a file that was in a node's page cache before a trial; NaN: unknown. */
     bool checked;

@@ -7,9 +7,9 @@
 
 typedef struct Slab {
     const Cube *cube;
-    int levels;           /* Levels in one move: 1, or all. */
-    int own_count;        /* Cells that this rank gives or receives. */
-    int *counts, *starts; /* Cells of each rank of the group. */
+    int levels;           /* Number of levels in one move: 1, or all. */
+    int own_count;        /* Number of cells that this rank gives or receives. */
+    int *counts, *starts; /* Number of cells of each rank of the group, and where they begin in `packed`. */
     float *packed;        /* On the writer: rank after rank, each [level][latitude][longitude]. */
     float *field;         /* On the writer: [level][latitude of the group][longitude]. */
     double moving;        /* Seconds that this rank spent in MPI since slab_make. */

@@ -44,8 +44,8 @@ void store_make(Store *store, const Config *config, const Cube *cube)
     store_path(store, cube->group_number, store->path);
 }
 
-/* Names the files that are removed if a signal ends the run. Every rank names the files of all ranks, because
- * the signal may reach any of them. */
+/* Names the files that are to be removed if a signal ends the run. Every rank names the files of all ranks,
+ * because the signal may reach any of them. */
 static void register_files(const Store *store)
 {
     for (int number = 0; number < store->files; number++) {
@@ -134,7 +134,7 @@ void store_remove(Store *store)
 
 void store_abandon(const Store *store)
 {
-    /* If several writers failed, only the one that removes the file prints the reason. */
+    /* If several writers failed, only the writer that could remove the file prints the reason. */
     if (unlink(store->path) == 0 || errno != ENOENT)
         fail_alone("%s", store->trouble.text);
     for (;;)

@@ -20,7 +20,8 @@ typedef struct Format {
     bool present;   /* True if this build supports the file type. */
     bool ends_well; /* True if files can be closed after a failed write. */
     const char *suffix;
-    void (*open)(Store *store, bool writing); /* Collective over the writers, like close. */
+    /* Functions of the file type; `open` and `close` are collective over the writers. */
+    void (*open)(Store *store, bool writing);
     void (*move)(Store *store, bool writing, int array, int level,
                  float *slab); /* Moves store->levels levels, beginning with `level`. */
     void (*close)(Store *store);
@@ -36,13 +37,13 @@ struct Store {
     char path[PATH_MAX];
     Block latitudes;    /* Latitudes of this writer in its file. */
     int file_latitudes; /* Latitudes of the whole file. */
-    int levels;         /* Levels in one move. */
+    int levels;         /* Number of levels that one move has. */
     int files;
     bool opened, writing; /* True if the file is open; and True if it is, or was last, open for writing. */
-    bool begun;           /* True if files of this run exist. */
-    long long calls;      /* Moves so far. */
+    bool begun;           /* True if files of this run exist on the disk. */
+    long long calls;      /* Number of moves so far. */
     Trouble trouble;
-    int id; /* netCDF's id, or a file descriptor. */
+    int id; /* Id of the open file: netCDF's, or a descriptor. */
 };
 
 extern const Format FORMAT_NETCDF, FORMAT_BINARY;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Shell patterns of names: Open MPI's, then MPICH's. */
+/* Shell patterns of the variables to read: Open MPI's names, then MPICH's. */
 static const char *const WANTED[] = {
     "btl_*_eager_limit",
     "coll_*_priority",
@@ -26,7 +26,7 @@ static bool is_wanted(const char *name)
     return false;
 }
 
-/* The room for a value of any type that the tools interface has. */
+/* Room for a value of any type that MPI's tools interface has. */
 typedef union Value {
     bool truth;
     int number;

@@ -14,8 +14,8 @@ enum { NODE_NONE = -1, NODE_OTHER = -2 };
 /* A call chain's node, addressed by its number in its own process. */
 struct called {
     uint64_t address, offset;
-    const struct chain_object
-        *object;     /* The object file (program or library) in which the address lies; NULL if unknown. */
+    /* The object file (program or library) in which the address lies; NULL if unknown. */
+    const struct chain_object *object;
     uint32_t parent; /* Number of the caller's node: CHAIN_NONE if there is no caller, or the number of a node
                         for which there was no room. */
     bool leaf, known; /* `leaf`: the address itself was executed, and is not a return address. `known`: a node

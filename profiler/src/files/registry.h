@@ -17,9 +17,9 @@ struct file {
     struct file *in_bucket; /* Next file in the same hash bucket. */
     struct file *next;      /* Next file in order of first use. */
     _Atomic(void *) state[MODULE_COUNT];
-    _Atomic(void *)
-        tables;    /* List of the states that process tables keep for this file: see process_table.c. */
-    uint32_t skip; /* Bit m: module m does not record this file. */
+    /* List of the states that process tables keep for this file: see process_table.c. */
+    _Atomic(void *) tables;
+    uint32_t skip;         /* Bit m: module m does not record this file. */
     atomic_bool unstriped; /* True if the file system has no stripe layouts. */
     int32_t owner;   /* Number of the process whose registry has this file; a child of fork also sees its
                         parent's files. */

@@ -11,10 +11,9 @@
 #include "../tables/process_table.h"
 #include "../system/system_call.h"
 
-enum {
-    FEW_SAMPLES = 10
-}; /* Largest number of samples of a program that did nothing else: a child of a shell may be sampled once or
-      twice before its exec. */
+/* Largest number of samples of a program that did nothing else: a child of a shell may be sampled once or
+ * twice before its exec. */
+enum { FEW_SAMPLES = 10 };
 
 /* Files that an interpreter reads before the user's program begins, or that a script sources. */
 static const char *const PROGRAM_TEXTS[] = {".sh", ".py", ".pyc", ".pth", "/pyvenv.cfg"};

@@ -59,8 +59,8 @@ static const struct keyed_shape shape = {.key_bytes = sizeof(struct key),
                                          .most = MOST_ROWS,
                                          .other = &other_key};
 
-static int
-    iolens_io_callers; /* Number of nearest callers by which places are distinguished; 0: the table is off. */
+/* Number of nearest callers by which places are distinguished; 0: the table is off. */
+static int iolens_io_callers;
 
 static void count_site(const struct call *c, const char *module, uint64_t id, int64_t bytes)
 {

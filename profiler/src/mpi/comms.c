@@ -11,8 +11,8 @@ enum { CACHED = 16 }; /* Must be a power of two. */
 
 static int keyval = MPI_KEYVAL_INVALID, windows_keyval = MPI_KEYVAL_INVALID;
 static int world_size;
-static atomic_uint generation =
-    1;             /* A number that changes whenever a handle may refer to another communicator. */
+/* A number that changes whenever a handle may refer to another communicator. */
+static atomic_uint generation = 1;
 static int making; /* A lock for making the facts of a communicator; 0 if free. */
 
 /* Handles that a thread has used recently. */

@@ -25,10 +25,10 @@ static struct {
     struct sampling *state;
     int64_t times;     /* Largest number of sample times that are kept. */
     pthread_key_t key; /* Key whose destructor is called when a thread ends. */
-    void (*hold)(
-        void); /* Function to call when sampling starts; it makes further wrappers hold the signal back. */
-    const char
-        *debugger; /* Name of the debugger because of which no samples are taken; NULL if there is none. */
+    /* Function to call when sampling starts; it makes further wrappers hold the signal back. */
+    void (*hold)(void);
+    /* Name of the debugger because of which no samples are taken; NULL if there is none. */
+    const char *debugger;
 } iolens_sampling;
 
 static _Atomic int64_t iolens_threads_started;

@@ -48,8 +48,8 @@ struct sampled_thread {
 /* The state of `sampling`. */
 struct sampling {
     double hz;
-    int64_t
-        by_processor; /* The clock of the timers: 0 for CLOCK_MONOTONIC, else the thread's processor time. */
+    /* The clock of the timers: 0 for CLOCK_MONOTONIC, else the thread's processor time. */
+    int64_t by_processor;
     _Atomic int64_t threads; /* Number of places that were used for threads. */
     _Atomic int64_t refused; /* Number of threads that got no timer. */
     struct sampled_thread thread[SAMPLED_THREADS];

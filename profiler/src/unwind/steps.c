@@ -11,8 +11,8 @@ enum { STEPS = 256, WORD = sizeof(uintptr_t), KEPT = 6 };
 static const uint8_t kept[KEPT] = {3, REGISTER_FRAME, 12, 13, 14, 15};
 
 struct step {
-    uintptr_t address,
-        object; /* Address of the instruction to which the entry belongs, and start of its object file. */
+    /* Address of the instruction to which the entry belongs, and start of its object file. */
+    uintptr_t address, object;
     /* Distance from the frame pointer or the stack pointer to the caller's stack pointer, in bytes. */
     int32_t frame;
     bool by_frame;  /* True if that distance is measured from the frame pointer. */

@@ -18,8 +18,8 @@ enum {
                              third level. */
     VECTOR_BYTES = 112,   /* Bytes of the counts of cuFileReadv and cuFileWritev, which the first level has
                              since cuFile 1.19. */
-    BYTES_BEHIND =
-        4096, /* Bytes reserved behind the answer; a library that writes to them has another layout. */
+    /* Bytes reserved behind the answer; a library that writes to them has another layout. */
+    BYTES_BEHIND = 4096,
     UUID_BYTES = 16,
     UUID_DIGITS = 2 * UUID_BYTES,
     NAME_BYTES = 8

@@ -31,8 +31,8 @@ struct own {
     struct seen seen[SEEN];
 };
 static struct thread_rooms iolens_peers_seen = {.bytes = sizeof(struct own)};
-static __thread void *room __attribute__((
-    tls_model("initial-exec"))); /* The memory of this thread for the peers that it met last. */
+/* The memory of this thread for the peers that it met last. */
+static __thread void *room __attribute__((tls_model("initial-exec")));
 
 static struct keyed_shape shape = {sizeof(struct key), sizeof(struct counts), DEFAULT_PEERS, false, NULL};
 static const struct keyed_shape unbounded = {sizeof(struct key), sizeof(struct counts), UINT64_MAX, false,

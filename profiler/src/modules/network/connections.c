@@ -37,8 +37,8 @@ struct traffic {
 /* An open connection, found by its descriptor. The kernel's cookie distinguishes it from a later socket
  * with the same descriptor. */
 struct connection {
-    _Atomic(struct keyed_row *)
-        row; /* Row of the connection's end point; NULL if the descriptor is not a followed connection. */
+    /* Row of the connection's end point; NULL if the descriptor is not a followed connection. */
+    _Atomic(struct keyed_row *) row;
     _Atomic uint64_t cookie;
 };
 

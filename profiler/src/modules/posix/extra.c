@@ -12,8 +12,8 @@ struct extra_counts {
     int64_t counts[EXTRAS];
     double seconds, last_end; /* Time of the calls that move no bytes; times that overlap count once. */
     double latest;            /* Time of the latest call. */
-    double sync_seconds,
-        last_sync; /* Time of the calls of fsync and fdatasync; times that overlap count once. */
+    /* Time of the calls of fsync and fdatasync; times that overlap count once. */
+    double sync_seconds, last_sync;
 };
 
 static void count(const struct call *c, struct file *file, enum extra which, bool timed)

@@ -40,9 +40,9 @@ struct mapped_counts {
 struct mapping {
     uintptr_t address;
     size_t bytes; /* Length of the part of the mapping that lay in the file when it was mapped. */
-    int64_t offset, cached,
-        stored;        /* Pages of this part that were in the page cache before it was mapped (or NOT_ASKED,
-                          IN_MEMORY, FORBIDDEN), and pages for which the file has data (no holes). */
+    /* Pages of this part that were in the page cache before it was mapped (or NOT_ASKED, IN_MEMORY,
+     * FORBIDDEN), and pages for which the file has data (no holes). */
+    int64_t offset, cached, stored;
     struct file *file; /* The mapped file; NULL if this entry is free. */
 };
 

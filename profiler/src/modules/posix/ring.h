@@ -48,8 +48,8 @@ struct ring {
     size_t bytes, request_bytes;
     const _Atomic uint32_t *head, *tail, *array, *completed; /* `array` is NULL if the ring has none. */
     const char *answers;
-    uint32_t submitted,
-        answered;   /* Positions in the two rings up to which submissions and completions have been seen. */
+    /* Positions in the two rings up to which submissions and completions have been seen. */
+    uint32_t submitted, answered;
     uint32_t calls; /* Calls of the program on this ring that have not returned. */
     uint32_t noted; /* Number of requests that have been seen in the ring but are not in `pending` yet. */
     struct ring_bucket {

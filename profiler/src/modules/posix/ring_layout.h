@@ -74,9 +74,8 @@ struct ring_completion {
     uint32_t flags;
 };
 
-enum {
-    RING_MORE_FOLLOW = 1 << 1
-}; /* Bit of ring_completion.flags: the request stays active and will complete again. */
+/* Bit of ring_completion.flags: the request stays active and will complete again. */
+enum { RING_MORE_FOLLOW = 1 << 1 };
 
 enum ring_operation {
     RING_READV = 1,

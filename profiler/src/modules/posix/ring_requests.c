@@ -304,10 +304,8 @@ static void end_transfer(struct ring *ring, struct ring_request *request, const 
 
 static void end_statx(const struct ring_request *request, const struct call *c)
 {
-    enum {
-        TYPE_BIT = 1,
-        MODE_AT = 28
-    }; /* The bit STATX_TYPE of a mask, and the offset of stx_mode in struct statx. */
+    /* The bit STATX_TYPE of a mask, and the offset of stx_mode in struct statx. */
+    enum { TYPE_BIT = 1, MODE_AT = 28 };
     unsigned char found[MODE_AT + 2];
     uint32_t mask;
     uint16_t mode;

@@ -287,8 +287,8 @@ static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t fl
         if (silent)
             ring_request_abandon(request);
         spin_lock(&ring->lock);
-        ring->noted -=
-            ring->noted > 0; /* The number is 0 if another ring has taken the place of this one meanwhile. */
+        /* The number is 0 if another ring has taken the place of this one meanwhile. */
+        ring->noted -= ring->noted > 0;
         if (!silent)
             ring_requests_add(ring, request);
         spin_unlock(&ring->lock);

@@ -3,9 +3,8 @@
 #include "appending.h"
 #include "stdio_state.h"
 
-enum {
-    WORTH_A_LOG = 4096
-}; /* A standard stream that is a file makes a log worth keeping if it moves at least this number of bytes. */
+/* A standard stream that is a file makes a log worth keeping if it moves at least this number of bytes. */
+enum { WORTH_A_LOG = 4096 };
 
 static void stdio_init(void *state, struct file *file, int fd)
 {
