@@ -167,6 +167,8 @@ def test_without_the_package_the_command_says_how_to_get_it(monkeypatch: pytest.
         *("2031-05-17", "2031-05-17T03:04:05Z", "03:59:17", "９８７６５４", "٩٨٧٦٥٤", "98.7654 million"),
         *("nine hundred and eighty-seven thousand", "seventy-three million bytes", "forty-three percent"),
         *("seventy-four times", "eleven and a half", "three hundred gigabytes", "987.654 Gbit/s", "987 days"),
+        *("half a million", "half-million", "a quarter of a million", "three quarters of a million"),
+        *("a couple of dozen", "a few hundred", "several thousand", "dozens", "tens of thousands", "12e", "⑰", "⁹⁸⁷"),
     ],
 )
 def test_a_wrong_number_passes_in_no_spelling(log: Source[Job], words: str) -> None:
@@ -222,7 +224,16 @@ def test_signs_and_exponents_are_those_of_the_log(log: Source[Job]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["9" * 100_000, "1," * 20_000, "1e999999999", "5×10^" + "9" * 5000, "1e-999", "two and a " * 5000, "1a" * 20_000],
+    [
+        "9" * 100_000,
+        "1," * 20_000,
+        "1e999999999",
+        "5×10^" + "9" * 5000,
+        "1e-999",
+        "two and a " * 5000,
+        "1a" * 20_000,
+        "⁹" * 100_000,
+    ],
 )
 def test_hostile_texts_are_read_in_time(log: Source[Job], text: str) -> None:
     begin = time.process_time()

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 
@@ -28,14 +27,11 @@ _VARYING = re.compile(
 _NUMBER, _LONG_HEXADECIMAL = re.compile("([0-9]+)"), re.compile("[0-9a-f]{8}")
 """A search for decimal numbers alone is much faster. Texts without such a long word have no others."""
 
-_BETWEEN = "\1"
-"""A sign between texts that are searched together. It is part of no number."""
+_BETWEEN, _REMOVED = "\1", "\0"
+"""Signs between texts that are searched together, and in place of a number. They are part of no number."""
 
-_Shape = tuple[str, int]
-"""A text with its numbers removed, and the place of the first of these numbers in `_Shapes.numbers`."""
-
-_Key = tuple[str, str]
-"""The shapes, without numbers, of the folder and the last component of a family's names."""
+_Key = tuple[int, int]
+"""The shapes of the folder and of the last component of a family's names."""
 
 
 @dataclass(frozen=True)
@@ -56,20 +52,23 @@ def families(names: Sequence[str]) -> Families:
     """Returns the families of different names, in the order of their first members. Its time is proportional to the
     number of names.
     """
-    # Shapes have zero bytes in place of numbers.
-    parts = [name.replace("\0", "\ufffd").replace(_BETWEEN, "\ufffd").rpartition("/") for name in names]
-    folders, bases = _Shapes({folder + slash for folder, slash, _ in parts}), _Shapes({base for _, _, base in parts})
-    shapes = [(folders.of[folder + slash], bases.of[base]) for folder, slash, base in parts]
-    groups: dict[_Key, list[int]] = {}
-    for number, (folder, base) in enumerate(shapes):
-        if folder[0] and not (base[0] == "\0" and _is_anonymous(bases.numbers[base[1]])):
-            groups.setdefault((folder[0], base[0]), []).append(number)
+    readable = names
+    if any(sign in "".join(names) for sign in (_BETWEEN, _REMOVED)):
+        readable = [name.replace(_BETWEEN, "\ufffd").replace(_REMOVED, "\ufffd") for name in names]
+    ends = [name.rfind("/") + 1 for name in readable]
+    last = [name[end:] for name, end in zip(readable, ends, strict=True)]
+    folders, bases = _Shapes([name[:end] for name, end in zip(readable, ends, strict=True)]), _Shapes(last)
+    groups = {}
+    for (folder, base), members in _groups(folders.shape, bases.shape):
+        if bases.texts[base] == _REMOVED:
+            members = [number for number in members if not _is_anonymous(last[number])]
+        if members and folders.texts[folder]:
+            groups[folder, base] = members
     labels = {
-        key: folders.label(key[0], {shapes[number][0][1] for number in members})
-        + bases.label(key[1], {shapes[number][1][1] for number in members})
+        (folder, base): folders.label(folder, members) + bases.label(base, members)
         if len(members) > 1
         else names[members[0]]
-        for key, members in groups.items()
+        for (folder, base), members in groups.items()
     }
     wider = _same_but_one_folder(labels)
     together: dict[str | _Key, list[int]] = {}
@@ -86,26 +85,46 @@ def family_name(label: str) -> str:
 
 
 class _Shapes:
-    """The shapes of different texts, `of` each: all texts are searched together, which is faster than a search for
-    each. `numbers` has the numbers of all texts, as texts.
+    """The shapes of texts: `texts` are the different shapes, with a zero byte in place of each number, and `shape` is
+    that of each text. All texts are searched together, which is faster than a search for each.
     """
 
-    def __init__(self, texts: Collection[str]) -> None:
-        joined = _BETWEEN.join(texts)
+    def __init__(self, texts: Sequence[str]) -> None:
+        place, different = _numbered_texts(texts)
+        joined = _BETWEEN.join(different)
         pieces = (_VARYING if _LONG_HEXADECIMAL.search(joined) else _NUMBER).split(joined)
-        shapes = "\0".join(pieces[::2]).split(_BETWEEN)
-        counts = {shape: shape.count("\0") for shape in {*shapes}}
-        begins = accumulate(map(counts.__getitem__, shapes), initial=0)
-        self.numbers = pieces[1::2]
-        self.of: dict[str, _Shape] = dict(zip(texts, zip(shapes, begins, strict=False), strict=False))
+        shape, self.texts = _numbered_texts(_REMOVED.join(pieces[::2]).split(_BETWEEN))
+        counts = np.array([text.count(_REMOVED) for text in self.texts], int)[shape]
+        self.shape = shape[place]
+        self._numbers = pieces[1::2]
+        self._begins: list[int] = (counts.cumsum() - counts)[place].tolist()
 
-    def label(self, shape: str, begins: set[int]) -> str:
-        """Returns one label for texts of this shape, whose numbers begin at these places; numbers that are equal in all
-        of them stay.
-        """
-        texts = shape.split("\0")
-        columns = ({self.numbers[begin + place] for begin in begins} for place in range(len(texts) - 1))
-        return "".join(text + mark for text, mark in zip(texts, [*map(_mark, columns), ""], strict=True))
+    def numbers(self, members: Collection[int], at: int) -> set[str]:
+        """Returns the different numbers at this place in these texts."""
+        return {self._numbers[begin + at] for begin in map(self._begins.__getitem__, members)}
+
+    def label(self, shape: int, members: Collection[int]) -> str:
+        """Returns one label for these texts of one shape; numbers that are equal in all of them stay."""
+        texts = self.texts[shape].split(_REMOVED)
+        marks = [_mark(self.numbers(members, at)) for at in range(len(texts) - 1)]
+        return "".join(text + mark for text, mark in zip(texts, [*marks, ""], strict=True))
+
+
+def _numbered_texts(texts: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    """Returns the number of each text among the different texts, and the different texts."""
+    different = list(dict.fromkeys(texts))
+    numbers = dict(zip(different, range(len(different)), strict=True))
+    return np.fromiter(map(numbers.__getitem__, texts), np.intp, len(texts)), different
+
+
+def _groups(folders: np.ndarray, bases: np.ndarray) -> Iterator[tuple[_Key, list[int]]]:
+    """Yields each pair of shapes with the names that have both, in order."""
+    order = np.lexsort((bases, folders))
+    pairs = np.column_stack((folders, bases))[order]
+    begins = np.flatnonzero(np.diff(pairs, axis=0, prepend=-1).any(axis=1)).tolist()
+    members = order.tolist()
+    for begin, end, (folder, base) in zip(begins, [*begins[1:], None], pairs[begins].tolist(), strict=False):
+        yield (folder, base), members[begin:end]
 
 
 def _is_anonymous(number: str) -> bool:

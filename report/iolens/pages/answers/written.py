@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 _BYTES = {prefix: float(1000**power) for power, prefix in enumerate(("kilo", "mega", "giga", "tera", "peta", "exa"), 1)}
 _BINARY = {f"{prefix[:2]}bi": float(1024**power) for power, prefix in enumerate(_BYTES, 1)}
@@ -58,12 +59,22 @@ _LITERAL = re.compile(
 )
 _NAMED = "|".join(sorted([*_WHOLE, *_PARTS, *_SCALES], key=len, reverse=True))
 _ARTICLE = rf"an?\s+(?=(?:{'|'.join([*_PARTS, *_SCALES])})\b)"
-_WORDS = re.compile(
-    rf"\b((?:{_ARTICLE})?(?:{_NAMED})\b(?:[\s-]+(?:and\s+)?(?:an?\s+)?(?:{_NAMED})\b)*){_BEHIND}", re.IGNORECASE
+_PART_OF_SCALE = (
+    rf"(?:(?:an?|{'|'.join(_WHOLE)})[\s-]+)?(?:{'|'.join(_PARTS)})\s+of\s+(?:an?\s+)?(?:{'|'.join(_SCALES)})\b"
 )
+_WORDS = re.compile(
+    rf"\b({_PART_OF_SCALE}|(?:{_ARTICLE})?(?:{_NAMED})\b(?:[\s-]+(?:and\s+)?(?:an?\s+)?(?:{_NAMED})\b)*){_BEHIND}",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    rf"\b(?:an?\s+)?(?:(?:couple|few|several|many)\s+(?:of\s+)?(?:{'|'.join(_SCALES)})s?|(?:{'|'.join(_SCALES)})s)\b",
+    re.IGNORECASE,
+)
+"""Sizes without a number, such as "a few hundred" or "dozens": no number of a log rounds to one."""
+_FILLERS = ("a", "an", "and", "of")
 _CHUNK = re.compile(r"[^\s()\[\]{}\"“”„`;!?=<>≈~→|—–…±]+")
 _JOINT = re.compile(r"\s*(?:-|–|—|to|and|or|\.\.+|…|±|\+/-|\+-)\s*")
-_IDENTIFIER = re.compile(r"[\d.,]{1,40}[^\W\d_]+\w*\d\w*")
+_IDENTIFIER = re.compile(r"[\d.,]{1,40}(?:[^\W\d_]+\w*\d\w*|[eE](?!\w))")
 _NAME = re.compile(r"[+\-−#*@&.,:'’/\\]*[^\W\d]|[.~]*/")
 _NAME_WITHIN = re.compile(r"[A-Za-z_]\w*")
 _FACTOR = re.compile(r"[xX][\d.,]+")
@@ -85,6 +96,7 @@ def written_numbers(text: str) -> list[Written]:
     """Returns every number of a text, in order. Digits within names (`file_17.dat`, `/scratch/12`) are no numbers."""
     found = [one for chunk in _CHUNK.finditer(text) for one in _in_chunk(text, chunk)]
     found += [one for match in _WORDS.finditer(text) for one in _number_word(match)]
+    found += [(*match.span(), Written(match[0]), "") for match in _VAGUE.finditer(text)]
     return _with_units_of_ranges(text, _without_overlaps(found))
 
 
@@ -115,10 +127,11 @@ def _in_chunk(text: str, chunk: re.Match[str]) -> Iterator[_Place]:
                 continue
             yield at, number.end(), Written(number[0].strip(), _digit_readings(number)), number[6] or ""
             at = number.end()
+        elif unicodedata.category(text[at]) in ("No", "Nl"):
+            sign = "".join(takewhile(str.isdigit, (text[place] for place in range(at, end)))) or text[at]
+            yield at, at + len(sign), Written(sign, _sign_readings(sign)), ""
+            at += len(sign)
         else:
-            if unicodedata.category(text[at]) in ("No", "Nl"):
-                value = unicodedata.numeric(text[at])
-                yield at, at + 1, Written(text[at], ((value, 0.05), (100 * value, 5.0))), ""
             word = _NAME_WITHIN.match(text, at, end)
             at = word.end() if word else at + 1
 
@@ -128,6 +141,14 @@ def _is_name(text: str, begin: int, end: int) -> bool:
     found = _NAME.match(text, begin, end)
     is_number = found and (unicodedata.category(found[0][-1]).startswith("N") or _FACTOR.fullmatch(text, begin, end))
     return found is not None and not is_number
+
+
+def _sign_readings(sign: str) -> tuple[tuple[float, float], ...]:
+    """Returns the readings of signs that stand for numbers, such as ⑫, ¹² and ½."""
+    if sign.isdigit():
+        return ((float("".join(str(unicodedata.digit(one)) for one in sign)), 0.5),)
+    value = unicodedata.numeric(sign)
+    return ((value, 0.5),) if value.is_integer() else ((value, 0.05), (100 * value, 5.0))
 
 
 def _digit_readings(found: re.Match[str]) -> tuple[tuple[float, float], ...]:
@@ -152,20 +173,24 @@ def _readings(value: float, step: float, scale: str | None, unit: str | None) ->
 def _number_word(found: re.Match[str]) -> Iterator[_Place]:
     """Yields a number in words; nothing for `one` alone, which is seldom a number, and for places such as `third`."""
     words = re.findall(r"[a-z]+", found[1].lower())
-    numbers = [word for word in words if word not in ("a", "an", "and")]
+    numbers = [word for word in words if word not in _FILLERS]
     if not found[2] and not found[3] and (numbers == ["one"] or (len(words) == 1 and words[0] in _ORDINALS)):
         return
     total, current, step, is_part = 0.0, 0.0, 1.0, False
     for before, word in zip(["", *words], words, strict=False):
         if word in _SCALES:
-            current = max(current, 1.0) * _SCALES[word]
+            scale = _SCALES[word]
+            current = (current or 1.0) * scale
+            if is_part or word not in ("hundred", "dozen"):
+                step *= scale
             if word not in ("hundred", "dozen"):
-                total, current, step = total + current, 0.0, _SCALES[word]
+                total, current = total + current, 0.0
+            is_part = False
         elif word in _PARTS:
             added = before in ("a", "an") and current > 0
             current = current + _PARTS[word] if added else max(current, 1.0) * _PARTS[word]
             step, is_part = 0.1, True
-        elif word not in ("a", "an", "and"):
+        elif word not in _FILLERS:
             current, step = current + _WHOLE[word], 1.0
     readings = _readings(total + current, step, found[2], found[3])
     shares = tuple((100 * value, 100 * half) for value, half in readings) if is_part and not found[3] else ()
