@@ -193,6 +193,36 @@ void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t space, hid_t tr
     spin_unlock(&state->dataset.lock);
 }
 
+/* Returns the bytes that a transfer of this dataset moves; 0 if the dataset has no record. */
+static int64_t bytes_of(hid_t dataset, hid_t space)
+{
+    struct h5d_state *state = ids_find(&iolens_datasets, hdf5_key(dataset));
+    struct pattern pattern = {0};
+    enum selection kind;
+    if (!state)
+        return 0;
+    int64_t points = selected(dataset, space, &pattern, &kind);
+    spin_lock(&state->dataset.lock);
+    int64_t bytes = points * state->ints[H5D_DATATYPE_SIZE];
+    spin_unlock(&state->dataset.lock);
+    return bytes;
+}
+
+void hdf5_on_transfers(const struct call *c, struct datasets all, hid_t transfer, bool writing)
+{
+    int64_t bytes = 0, before = 0;
+    for (size_t i = 0; i < all.count; i++)
+        bytes += bytes_of(all.dataset[i], all.selection[i]);
+    double per_byte = bytes > 0 ? (c->t1 - c->t0) / (double)bytes : 0;
+    for (size_t i = 0; i < all.count; i++) {
+        struct call part = *c;
+        part.t0 = c->t0 + per_byte * (double)before;
+        before += bytes_of(all.dataset[i], all.selection[i]);
+        part.t1 = c->t0 + per_byte * (double)before;
+        hdf5_on_transfer(&part, all.dataset[i], all.selection[i], transfer, writing);
+    }
+}
+
 void hdf5_on_dataset_flush(const struct call *c, hid_t dataset)
 {
     struct h5d_state *state = ids_find(&iolens_datasets, hdf5_key(dataset));

@@ -77,6 +77,17 @@ void hdf5_on_close(const struct call *c);
 void hdf5_on_dataset(const struct call *c, hid_t dataset, bool deprecated);
 void hdf5_on_object(const struct call *c, hid_t object);
 void hdf5_on_transfer(const struct call *c, hid_t dataset, hid_t selection, hid_t transfer, bool writing);
+
+/* The datasets of one call, and the selection in each of them. */
+struct datasets {
+    size_t count;
+    const hid_t *dataset, *selection;
+};
+
+/* Records a transfer of several datasets. Each of them has a share of the call's time in proportion to its
+ * bytes. */
+void hdf5_on_transfers(const struct call *c, struct datasets all, hid_t transfer, bool writing);
+
 /* Counts why a transfer that was requested as collective was not carried out collectively. `dataset` is
  * its record, which may be NULL. */
 void hdf5_on_collective(const struct call *c, struct file *dataset, hid_t transfer);

@@ -133,4 +133,13 @@ const struct hdf5_calls *hdf5_calls(void)
     return library && library->known > 0 ? &library->calls : NULL;
 }
 
+bool hdf5_under_way(hid_t events)
+{
+    const struct hdf5_calls *hdf5 = events == HDF5_DEFAULT ? NULL : hdf5_calls();
+    size_t count = 0;
+    /* HDF5 prints errors about an event set that is not valid. */
+    return hdf5 && hdf5->H5ESget_count && hdf5->H5Iis_valid(events) > 0 &&
+           hdf5->H5ESget_count(events, &count) >= 0 && count > 0;
+}
+
 int64_t hdf5_key(hid_t object) { return in_use == NONE ? INT64_MIN : object ^ (int64_t)in_use << 61; }

@@ -19,7 +19,7 @@ typedef struct {
 } h5_token_t;
 
 enum {
-    HDF5_DEFAULT = 0, /* H5P_DEFAULT and H5S_ALL */
+    HDF5_DEFAULT = 0, /* H5P_DEFAULT, H5S_ALL and H5ES_NONE */
     HDF5_DATASET = 5, /* H5I_DATASET */
     HDF5_POINTS = 1,  /* H5S_SEL_POINTS */
     HDF5_HYPERSLABS = 2,
@@ -42,6 +42,10 @@ void *hdf5_of_caller(const char *name, const void *caller);
 /* Returns the library in use; NULL if it is too old to be recorded, which is reported once, or if there
  * are too many libraries. */
 const struct hdf5_calls *hdf5_calls(void);
+
+/* Returns true if an operation of this event set may still be under way. A question about its objects would
+ * wait for it, so the recorder asks none. */
+bool hdf5_under_way(hid_t events);
 
 /* Returns a handle of the library in use as a key, which differs between libraries although they number
  * their objects alike. */
