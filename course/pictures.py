@@ -17,7 +17,7 @@ ROWS = (30, 95, 155)
 
 @dataclass(frozen=True)
 class Panel:
-    """One side of a comparison. If `bound`, each target belongs to one writer; else all writers write to all targets."""
+    """One side of a comparison. If `bound`, each target belongs to one writer; else each writes to all targets."""
 
     title: str
     ranks: int

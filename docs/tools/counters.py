@@ -45,7 +45,7 @@ COMMON: tuple[tuple[str, str, str], ...] = (
     (r"MMAPS", "calls", "mmap of the file"),
     (r"FSYNCS", "calls", "fsync"),
     (r"FDSYNCS", "calls", "fdatasync"),
-    (r"RENAME_(SOURCES|TARGETS)", "calls", "renames of which the file was one of the {1}"),
+    (r"RENAME_(SOURCES|TARGETS)", "calls", "renames with the file among their {1}"),
     (r"RENAMED_FROM", "record id", "the file that was renamed to this one first"),
     (r"MODE", "flags", "how it was opened last: the mode of open, or MPI's amode"),
     (r"COLL_(OPENS|READS|WRITES)", "calls", "collective {1}"),

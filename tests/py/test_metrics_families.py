@@ -25,7 +25,7 @@ from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.hdf5 import hdf5_settings, not_collective
 from iolens.metrics.job.interfaces.network import http_requests
 from iolens.metrics.processor.ask import Ask
-from iolens.metrics.processor.files import file_output
+from iolens.metrics.processor.io.files import file_output
 from iolens.metrics.subjects.files_aligned import aligned_families
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.exhibits.storage.files import FILE_LOCKS

@@ -19,7 +19,7 @@ from iolens.metrics.job import balance, cost
 from iolens.metrics.job.interfaces import mpiio, operations
 from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.job.unknown import unknown
-from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.io.ranks import rank_io
 from iolens.metrics.times import timespans
 from iolens.pages import words
 from iolens.pages.exhibits.operations import OPERATIONS, PATTERN

@@ -13,7 +13,7 @@ from iolens.metrics.files.writers import moved_by_rank
 from iolens.metrics.job import balance, cost, processes
 from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.ranks import rank_times
-from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.io.ranks import rank_io
 from iolens.metrics.times import timespans
 from iolens.pages.exhibits.ranks import PROCESSES, RANK_BALANCE
 from job_example import MIB, SHARED, frame, job, small_job

@@ -16,8 +16,9 @@ from iolens.advise.limits import DEFAULTS
 from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, io_sites, regions, steps, time
+from iolens.metrics.processor import balance, regions, steps, time
 from iolens.metrics.processor.ask import Ask, asked_levels, conditions
+from iolens.metrics.processor.io.sites import io_callers
 from iolens.metrics.processor.mpi import calls as mpi
 from iolens.metrics.processor.mpi import nodes, peers, rank_order
 from iolens.metrics.processor.regions import SEVERAL
@@ -293,7 +294,7 @@ def test_how_well_it_was_sampled() -> None:
 def test_io_call_sites() -> None:
     columns = "module function file region node calls time bytes"
     found = tables() | {"io_sites": every_rank([("POSIX", "pwrite", 9, 0, 6, 4, 2.0, 4096)], columns)}
-    sites = rows_of(io_sites.io_callers(job(**found)).frame(), "depth", "name", "time", "bytes")
+    sites = rows_of(io_callers(job(**found)).frame(), "depth", "name", "time", "bytes")
     assert sites[1:4] == [(1, "pwrite", 2.0, 4096.0), (2, "MPI_File_write_all", 2.0, 4096.0), (3, "main", 2.0, 4096.0)]
 
 

@@ -14,9 +14,10 @@ from iolens.cli.read.table import depth_heads, text_of
 from iolens.errors import UsageError
 from iolens.log import read_log
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, files, process, steps
+from iolens.metrics.processor import balance, process, steps
 from iolens.metrics.processor.ask import Ask, asked_levels, conditions
 from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, mean_over_most
+from iolens.metrics.processor.io import files
 from iolens.metrics.processor.sampled import inclusive, profile_time
 from iolens.metrics.processor.sampled.drill import TOGETHER, Measures, drill
 from iolens.metrics.processor.traced.calls import traced_calls

@@ -8,7 +8,7 @@ import profiler_harness as harness
 import pytest
 from iolens.log import read_log
 from iolens.metrics.job.share import io_mean_seconds
-from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.io.ranks import rank_io
 from iolens.pages.exhibits.storage.files import OTHER_CALLS
 
 

@@ -32,9 +32,9 @@ def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]
     heavy = [_Weighed(rule, seen, *_gain(rule, seen, job, limits)) for rule, seen in heard]
     kept = [one for one in heavy if (notes or not one.note) and not _is_negligible(one, limits)]
     gains = {one.rule.id: one.gain or 0.0 for one in kept}
-    kept.sort(key=lambda one: _order(one, gains))
+    kept.sort(key=lambda one: _sort_key(one, gains))
     remedies = agreed([(one.rule, one.seen) for one in kept], used_types(job), named_targets(job)) if kept else []
-    return tuple(_finding(one, seen, job, limits) for one, seen in zip(kept, remedies, strict=True))
+    return tuple(_finding_of_rule(one, seen, job, limits) for one, seen in zip(kept, remedies, strict=True))
 
 
 _REPLAYED = (
@@ -96,7 +96,7 @@ def _replayed(job: Job, seen: Seen) -> float | None:
     return min((bound for bound in bounds if bound is not None), default=None)
 
 
-def _order(one: _Weighed, gains: Mapping[str, float]) -> tuple[bool, bool, float, bool]:
+def _sort_key(one: _Weighed, gains: Mapping[str, float]) -> tuple[bool, bool, float, bool]:
     """Returns the sort key of a finding: most gain first, and a cause before its effects."""
     own = gains[one.rule.id]
     caused = [gains[key] for key in one.rule.before if key in gains and 2 * own >= gains[key]]
@@ -108,7 +108,7 @@ def _is_negligible(one: _Weighed, limits: Limits) -> bool:
     return one.gain is not None and (one.gain < limits["least_gain"] or one.gain == 0.0)
 
 
-def _finding(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
+def _finding_of_rule(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Finding:
     """Returns the finding of a rule with the remedy that agrees with those of the others."""
     rule, gain = one.rule, one.gain
     return Finding(

@@ -24,7 +24,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "interval": "95 % interval {low} to {high}",
         "single": "single runs, no interval",
         "finds": "{have} of {all} logs have the finding {rule}",
-        "holds_up": "by {have} of {all} logs other ranks waited most for the I/O on {rule}",
+        "holds_up": "{have} of {all} logs show that other ranks waited most for the I/O on {rule}",
         "logs": "{have} of {all} runs left {count} logs",
         "margin": "the same within {margin} %",
         "nothing": "cannot be judged: {problem}",

@@ -45,7 +45,12 @@ class Iolens(BasicModifier):
 
     modifier_variable("iolens_command", default="iolens", description="The command iolens", mode="record")
     modifier_variable("iolens_options", default="", description="Options of iolens run", mode="record")
-    modifier_variable("iolens_against", default="", description="Folder iolens of the base run", mode="record")
+    modifier_variable(
+        "iolens_against",
+        default="",
+        description="The folder `iolens` in the run directory of the experiment to compare with",
+        mode="record",
+    )
     modifier_variable("iolens_limits", default="", description="Options --fail of iolens check", mode="record")
 
     variable_modification("mpi_command", "{iolens_command} run {iolens_options} --", method="prepend", mode="record")

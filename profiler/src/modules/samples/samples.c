@@ -29,8 +29,8 @@ static const struct column COLUMNS[] = {
     MERGED(count, "<i8", "periods", "number of timer periods in which the thread was seen at this place",
            COLUMN_SUM),
     MERGED(on_core, "<f8", "s",
-           "processor time of the thread between the sample before and each sample at this place, in rows of "
-           "kind 0. The processor time before a sample in a system call is in the next row of kind 0",
+           "processor time of the thread since its sample before, in rows of kind 0. A sample in a "
+           "wait adds none: the thread's next sample outside a wait adds it",
            COLUMN_SUM),
 };
 

@@ -335,7 +335,7 @@ def _calls_of_rank(
         if row.event in _EVENTS and not row.event.startswith("MPI ")
     ]
     below.sort(key=lambda pair: pair[1].start)
-    return _numbered(_put_together(rank, tops, below))
+    return _with_numbers(_put_together(rank, tops, below))
 
 
 def _put_together(rank: int, tops: Sequence[RecordedCall], below: Iterable[tuple[int, Access]]) -> list[RecordedCall]:
@@ -356,7 +356,7 @@ def _put_together(rank: int, tops: Sequence[RecordedCall], below: Iterable[tuple
     return sorted([*whole, *own], key=lambda call: (call.start, call.end))
 
 
-def _numbered(calls: Iterable[RecordedCall]) -> list[RecordedCall]:
+def _with_numbers(calls: Iterable[RecordedCall]) -> list[RecordedCall]:
     """Returns the calls with their numbers; the calls of each kind and file are counted from 0."""
     from dataclasses import replace
 

@@ -71,9 +71,9 @@ def collective(recorded: Recorded, settings: ChangedSettings, file: int, layout:
     """Returns how collective calls on a file are carried out at the settings."""
     driver = settings.driver or _driver_of(recorded, file)
     hints, asked = recorded.hints.get(file, {}), recorded.asked.get(file, {})
-    ratio = _number(hints, "romio_lustre_co_ratio", 1)
+    ratio = _numeric_hint(hints, "romio_lustre_co_ratio", 1)
     usual = layout.stripe_count if driver == LUSTRE else recorded.nodes
-    wanted = settings.aggregators or _number(asked, "cb_nodes", usual)
+    wanted = settings.aggregators or _numeric_hint(asked, "cb_nodes", usual)
     if driver == LUSTRE and wanted > recorded.nprocs:
         wanted = layout.stripe_count
     per_node = asked.get("cb_config_list", "*:1" if driver == GENERIC else "*:*").removeprefix("*:")
@@ -87,12 +87,13 @@ def collective(recorded: Recorded, settings: ChangedSettings, file: int, layout:
     return Collective(
         driver=driver,
         aggregators=ranks[:used],
-        buffer=settings.cb_buffer_size or _number(asked, "cb_buffer_size", _number(hints, "cb_buffer_size", _BUFFER)),
+        buffer=settings.cb_buffer_size
+        or _numeric_hint(asked, "cb_buffer_size", _numeric_hint(hints, "cb_buffer_size", _BUFFER)),
         stripe_size=layout.stripe_size,
     )
 
 
-def _number(hints: Mapping[str, str], key: str, usual: int) -> int:
+def _numeric_hint(hints: Mapping[str, str], key: str, usual: int) -> int:
     """Returns the value of a numeric hint; `usual` if it is absent or no number."""
     text = hints.get(key, "")
     return int(text) if text.isdecimal() and int(text) > 0 else usual

@@ -30,10 +30,10 @@ def read_subjects(paths: Sequence[Path]) -> Subjects:
             f"folders of single settings"
         )
     labels = _distinct([one.label for one in found], [one.path for one in found])
-    return Subjects(tuple(map(_named, labels, found)))
+    return Subjects(tuple(map(_with_label, labels, found)))
 
 
-def _named(label: str, found: Subject) -> Subject:
+def _with_label(label: str, found: Subject) -> Subject:
     """Returns a subject with this label, in printable characters."""
     left_out = tuple(map(printable_text, found.left_out))
     return Subject(printable_text(label), found.path, found.trials, left_out)

@@ -97,7 +97,7 @@ def load(evidence: Evidence) -> Finding:
     return (KEPT if most <= _BUSY else BROKEN), said
 
 
-def _order(evidence: Evidence) -> Finding:
+def _alternation(evidence: Evidence) -> Finding:
     """Checks whether the runs of the compared settings alternate, so that drift affects all of them equally."""
     known = list(zip(evidence.runs["started"], evidence.runs["group"], strict=True))
     if not known or any(not moment for moment, _ in known):
@@ -186,7 +186,7 @@ CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "Same kind of storage": partial(_alike, "storage"),
     "Made within a day": _dates,
     "Quiet machine": load,
-    "Order of runs mixed": _order,
+    "Order of runs mixed": _alternation,
     "Caches are cold or have no effect": _caches,
     "Writes reach the storage, not only the page cache": _written_pages,
     "Enough repetitions": _repetitions,

@@ -74,7 +74,7 @@ def families(names: Sequence[str]) -> Families:
     together: dict[str | _Key, list[int]] = {}
     for key, members in groups.items():
         together.setdefault(wider.get(key, key), []).extend(members)
-    return _numbered(names, together, labels)
+    return _families_of_groups(names, together, labels)
 
 
 def family_name(label: str) -> str:
@@ -161,7 +161,7 @@ def _without_a_folder(label: str) -> list[str]:
     return ["/".join([*parts[:at], "*", *parts[at + 1 :]]) for at in range(len(parts) - 1) if parts[at]] or [label]
 
 
-def _numbered(
+def _families_of_groups(
     names: Sequence[str], together: Mapping[str | _Key, Sequence[int]], labels: Mapping[_Key, str]
 ) -> Families:
     """Returns the families of these groups of names; names in a group that is too small become families of their own.

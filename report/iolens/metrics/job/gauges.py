@@ -67,7 +67,7 @@ def gauges(job: Job) -> Records:
         ("stripes", *_enough_targets(job), _no_stripes(job)),
     ]
     told = [
-        (name, _number(value), _number(bound), good, why if value is None else "", _SOURCES[name])
+        (name, _nan_if_unknown(value), _nan_if_unknown(bound), good, why if value is None else "", _SOURCES[name])
         for name, value, bound, good, why in rows
     ]
     return Records.of(["gauge", "value", "bound", "good", "reason", "source"], told)
@@ -78,7 +78,7 @@ def _no_share(job: Job) -> str:
     return "the log counts whole seconds" if job.coarse else "no time is recorded"
 
 
-def _number(value: float | None) -> float:
+def _nan_if_unknown(value: float | None) -> float:
     """Converts a value to float for a column of numbers; None (not known) becomes NaN."""
     return float("nan") if value is None else float(value)
 

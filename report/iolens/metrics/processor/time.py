@@ -32,8 +32,8 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.imbalance import mean_over_most
-from iolens.metrics.processor.io import rank_io
-from iolens.metrics.processor.io_uneven import uneven_shares
+from iolens.metrics.processor.io.ranks import rank_io
+from iolens.metrics.processor.io.uneven import uneven_shares
 from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.mpi.functions import function_seconds
 from iolens.metrics.processor.mpi.rank_places import rank_places

@@ -73,7 +73,7 @@ def limit_of(text: str) -> GrowthLimit:
 
 def names_of(subject: Subject) -> Mapping[str, Key]:
     """Returns the numbers of a subject that a limit can name."""
-    return {_name(key): key for key in numbers(subject)}
+    return {_name_in_limit(key): key for key in numbers(subject)}
 
 
 def judge_limit(
@@ -99,7 +99,7 @@ def judge_limit(
     return [_doubted(verdict, base, new) for verdict in verdicts]
 
 
-def _name(key: Key) -> str:
+def _name_in_limit(key: Key) -> str:
     """Returns the name of a number in a limit: `run_time`, `posix_calls_write`."""
     group, name, _, _ = key
     text = name if group == RUN else f"{group} {name}"

@@ -268,14 +268,14 @@ def replays(job: Job) -> Records | None:
     given = answers(job)
     if given is None:
         return None
-    rows = [(each.change.question, each.change.rank, _name(job, each.change.file), *each[1:]) for each in given]
+    rows = [(each.change.question, each.change.rank, _path_of_file(job, each.change.file), *each[1:]) for each in given]
     return Records.of(("question", "rank", "file", "run_time", "saved", "least", "most"), rows)
 
 
 def _described(job: Job, found: Why, what: np.ndarray) -> dict[str, np.ndarray]:
     """Returns the columns that describe activities; the name of a file is that of its family."""
     kinds = found.activities.kinds
-    files = [found.labels.get(kind.file) or _name(job, kind.file) for kind in kinds]
+    files = [found.labels.get(kind.file) or _path_of_file(job, kind.file) for kind in kinds]
     return {
         "kind": np.array([kind.kind for kind in kinds], object)[what],
         "function": np.array([kind.function for kind in kinds], object)[what],
@@ -283,7 +283,7 @@ def _described(job: Job, found: Why, what: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def _name(job: Job, record: int) -> str:
+def _path_of_file(job: Job, record: int) -> str:
     """Returns the path of a file; empty for none or several."""
     return job.names.get(record, "") if record else ""
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iolens.log import Job
-from iolens.metrics.processor import balance, files, memory_nodes, process
+from iolens.metrics.processor import balance, memory_nodes, process
+from iolens.metrics.processor.io import files
 from iolens.metrics.processor.sampled import inclusive
 from iolens.pages import words
 from iolens.pages.exhibit import Column, Exhibit

@@ -50,7 +50,7 @@ def _text(block: Text, places: ElementNames) -> str:
     if block.style == "code":
         return f'<div class="code"><pre tabindex="0"><code>{escape(block.text)}</code></pre></div>'
     if block.style == "finding":
-        return _finding(block, places)
+        return _finding_html(block, places)
     if block.style == "heading":
         return f'<h3 class="heading" id="{places.name(block.text)}">{escape(block.text)}</h3>'
     return f'<p class="{block.style}">{_prose(block.text)}</p>'
@@ -61,7 +61,7 @@ def _prose(words: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(words))
 
 
-def _finding(block: Text, places: ElementNames) -> str:
+def _finding_html(block: Text, places: ElementNames) -> str:
     """Returns a finding with links to the numbers that it is about, if the page has them."""
     head = f'<h3 class="finding" id="{places.next_finding()}">{escape(block.text)}</h3>'
     links = [

@@ -177,13 +177,13 @@ def verdicts(job: Job) -> list[str]:
         ranks = mpiio.writer_count(writers, unseen)
         noun = "rank" if ranks == "1" else "ranks"
         said.append(
-            f"{_named(path, members)} written by {ranks} {noun} of {job.nprocs}, mostly in pieces of "
+            f"{_file_with_verb(path, members)} written by {ranks} {noun} of {job.nprocs}, mostly in pieces of "
             f"{words.exact_size(common)}."
         )
     return said
 
 
-def _named(path: str, members: int) -> str:
+def _file_with_verb(path: str, members: int) -> str:
     """Returns a file or a family of files with its verb: `out.dat was`, `plt#####/Cell_# (48 files) were`."""
     if members == 1:
         return f"{PurePosixPath(path).name} was"

@@ -8,7 +8,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.io.ranks import rank_io
 from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.regions import with_regions
 from iolens.metrics.processor.sampled.groups import MPI, USER

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from iolens.log import Job
-from iolens.metrics.processor import counters, io_sites
+from iolens.metrics.processor import counters
+from iolens.metrics.processor.io import sites
 from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import Block
@@ -93,7 +94,7 @@ def of_the_run(job: Job) -> list[Block]:
 IO_CALLERS: Exhibit[Job] = Exhibit(
     name="io_callers",
     title="Time in I/O by call site",
-    metric=io_sites.io_callers,
+    metric=sites.io_callers,
     columns=[
         NAME,
         *share_columns("Time", "time"),
@@ -104,7 +105,7 @@ IO_CALLERS: Exhibit[Job] = Exhibit(
     "contain the POSIX calls inside them: --filter group=POSIX or group=MPI-IO selects one of the two.",
     asked=True,
     drilled=True,
-    levels=io_sites.LEVELS.known,
+    levels=sites.LEVELS.known,
     apart=True,
     source="a log with the callers of I/O (the table io_sites)",
 )

@@ -188,7 +188,7 @@ STEPS: Exhibit[Job] = Exhibit(
 )
 
 
-def _counted(calls: float) -> str:
+def _calls_or_empty(calls: float) -> str:
     """Returns the number of calls of an average rank; empty if none were counted."""
     return words.guarded(calls) if calls else ""
 
@@ -219,7 +219,7 @@ PROFILE_TIME: Exhibit[Job] = Exhibit(
     name="profile_time",
     title="Time by function group and function",
     metric=profile_time.profile_time,
-    columns=[NAME, *share_columns("Time", "time"), Column("Calls", "calls", _counted)],
+    columns=[NAME, *share_columns("Time", "time"), Column("Calls", "calls", _calls_or_empty)],
     note=_profile_note,
     asked=True,
     drilled=True,

@@ -95,7 +95,7 @@ def _no_target_bytes(job: Job) -> str:
     return f"Bytes per target: n/a, {ost.target_bytes(job).reason}." if "LUSTRE" in job.records else ""
 
 
-def _counted(total: float, unit: str) -> str:
+def _sum_in_unit(total: float, unit: str) -> str:
     """Returns a sum of a Lustre counter in its unit; nothing if it has none."""
     if unit == "bytes":
         return words.size(total)
@@ -202,7 +202,7 @@ LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
         Column("between client and", "layer", lambda layer: _CLIENT_LAYERS.get(str(layer), str(layer))),
         Column("counter", "counter"),
         Column("samples", "samples", words.count),
-        Column("sum", ("sum", "unit"), _counted),
+        Column("sum", ("sum", "unit"), _sum_in_unit),
         Column("nodes", "nodes", words.count),
     ],
     note="Values of all programs on these nodes, not only of this job. Bytes between client and storage targets "

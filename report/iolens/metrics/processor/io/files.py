@@ -14,7 +14,7 @@ from iolens.metrics.files.grouped import families_of_names
 from iolens.metrics.job.interfaces.layers import MIB
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
-from iolens.metrics.processor.io import rank_io
+from iolens.metrics.processor.io.ranks import rank_io
 
 _SYSTEM = re.compile(r"/(proc|sys)/")
 _COLUMNS = ["name", "files", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
