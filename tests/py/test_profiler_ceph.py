@@ -64,6 +64,12 @@ def test_another_attribute_than_expected_is_no_layout(tmp_path: Path, shim: Path
     assert "ceph_layouts" not in job.private or job.private["ceph_layouts"].empty
 
 
+def test_a_file_system_without_such_layouts_is_asked_once(tmp_path: Path, shim: Path) -> None:
+    preload = f"{harness.PRELOAD}:{shim}"
+    done = harness.run(harness.build_program("posix_many"), "3", folder=tmp_path, LD_PRELOAD=preload)
+    assert "asked 1 times" in done.stderr
+
+
 def test_files_without_known_targets_start_on_consecutive_ones(tmp_path: Path, shim: Path) -> None:
     found = read_recorded(recorded(tmp_path, shim, LAYOUT, IOLENS_DXT="1"))
     layouts = predicted_layouts(found, ChangedSettings(), 12)

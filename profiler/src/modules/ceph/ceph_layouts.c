@@ -1,5 +1,7 @@
 #include "ceph_layouts.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 
 #include "../../files/registry.h"
 #include "../../ranks/shared.h"
+#include "../../system/file_info.h"
 #include "../../tables/process_table.h"
 
 enum { TEXT_BYTES = 512, POOL_BYTES = 64 };
@@ -42,14 +45,28 @@ static struct layout parse(const char *text)
     return layout;
 }
 
-void ceph_layouts_note(struct file *file, int fd, uint64_t type)
+/* Reads a file's layout as a text. A file system that has no such attribute is not asked again, because each
+ * question costs a program for FUSE about 5 us; one such file system is remembered, by its device. */
+static ssize_t read_layout(const struct file *file, int fd, char *text, size_t room)
 {
     static const char NAME[] = "ceph.file.layout";
+    static _Atomic uint64_t without;
+    struct stat info;
+    if ((fd >= 0 ? file_info_fd(fd, &info) : file_info(file->path, &info)) != 0 ||
+        info.st_dev == atomic_load_explicit(&without, memory_order_relaxed))
+        return -1;
+    ssize_t length = fd >= 0 ? fgetxattr(fd, NAME, text, room) : getxattr(file->path, NAME, text, room);
+    if (length < 0 && errno == EOPNOTSUPP)
+        atomic_store_explicit(&without, info.st_dev, memory_order_relaxed);
+    return length;
+}
+
+void ceph_layouts_note(struct file *file, int fd, uint64_t type)
+{
     char text[TEXT_BYTES] = "";
     if (type != MAGIC_CEPH && type != MAGIC_FUSE)
         return;
-    ssize_t length = fd >= 0 ? fgetxattr(fd, NAME, text, sizeof text - 1)
-                             : getxattr(file->path, NAME, text, sizeof text - 1);
+    ssize_t length = read_layout(file, fd, text, sizeof text - 1);
     struct layout found = parse(length > 0 ? text : "");
     struct layout *kept = found.stripe_count > 0 ? table_file_state(TABLE_ceph_layouts, file) : NULL;
     if (kept)
