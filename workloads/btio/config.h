@@ -10,7 +10,7 @@
 #include <mpi.h>
 
 typedef struct Config {
-    /* Name of the class, as given; after config_settle the recognised class or "U". */
+    /* Name of the class, as given; after config_read the name of a known class or "U". */
     const char *class_name;
     int grid[3];
     int steps;

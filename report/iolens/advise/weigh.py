@@ -137,7 +137,7 @@ def _derivation(one: _Weighed, job: Job) -> str:
 
 
 def _for_ranks(text: str, job: Job) -> str:
-    """Returns a rule's text; that on a single process does not speak of a slowest rank."""
+    """Returns a rule's text; for a job of a single process, without the words "on the slowest rank"."""
     return text if job.nprocs > 1 else text.replace(" on the slowest rank", "")
 
 

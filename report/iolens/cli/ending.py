@@ -14,8 +14,8 @@ from iolens.errors import IolensError
 from iolens.foreign import printable_text
 
 _STANDARD_STREAMS = ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDONLY))
-"""The descriptors, and how /dev/null is opened in the place of a closed one: for the wrong direction, so that reading
-and writing fail as on a closed descriptor.
+"""Each descriptor of a standard stream, and the mode in which /dev/null takes its place if it is closed: the wrong
+direction, so that reading and writing fail as on a closed descriptor.
 """
 
 

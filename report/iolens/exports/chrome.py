@@ -37,7 +37,7 @@ Piece = tuple[int, float, float]
 def chrome(
     job: Job, search: Sequence[Path] = (), without: Threads = frozenset(), path: Sequence[Piece] = ()
 ) -> tuple[str, int]:
-    """Returns the file's text, and the number of events that it leaves out: the shortest ones, beyond `MOST_EVENTS`.
+    """Returns the file's text, and the number of events that it leaves out: the shortest ones, beyond `_MOST_EVENTS`.
     `without`: threads whose samples are left out. `path`: the critical path in the order of time.
     """
     rates = list(_heat(job))

@@ -150,7 +150,7 @@ def _take_batch(batch: Batch) -> Taken:
 
 
 def _map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
-    """Returns one batch after the other."""
+    """Ingests one batch after the other in this process."""
     return map(_take_batch, batches)
 
 

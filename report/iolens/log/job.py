@@ -13,7 +13,7 @@ from iolens.lazy import pd
 from iolens.log.records import Records, tables_of
 
 EMULATED = "emulated"
-"""The kind of storage, of a job or in a run's run.json, whose timing comes from a model."""
+"""The name, in a job's environment and in run.json, of storage whose times come from a model."""
 
 
 _RING_GAPS = {

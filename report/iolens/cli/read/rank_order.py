@@ -82,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def cores_of(job: Job, order: Order) -> int:
-    """Returns a core per rank if the job's nodes had as many processors: mpirun refuses a rankfile that names
-    others.
+    """Returns how many cores of a node the rankfile names: one for each rank of the fullest node, but no more than the
+    smallest node had processors, because mpirun refuses a rankfile with cores that a node lacks.
     """
     from iolens.metrics.processor.mpi.rank_places import node_places
 

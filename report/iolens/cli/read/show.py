@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_json(path: Path) -> None:
-    """Prints one log as an object in a line."""
+    """Prints one log as a JSON object in one line."""
     from iolens.log import read_log
     from iolens.pages.job.as_json import job_json
 

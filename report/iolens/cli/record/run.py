@@ -302,7 +302,7 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
         if args.io_component == LUSTRE:
             application |= storage.as_lustre or {}
     command = take_apart(words)
-    # A launcher is asked for its version if the settings of MPI-IO depend on it; other programs are never asked.
+    # Only a launcher is asked for its version, and only if the settings of MPI-IO depend on it.
     starter = words[0] if command.launcher and (args.io_component or args.hints) else None
     if args.hints and starter and mpi.has_romio_of_5(starter):
         say(

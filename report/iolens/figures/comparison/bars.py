@@ -36,7 +36,7 @@ _LOST: dict[str, Any] = {
     "zorder": 6,
     "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.6},
 }
-"""Text on a bar with the number of its lost runs."""
+"""Properties of the text that says how many runs a bar lost."""
 
 
 class BarColumns(NamedTuple):

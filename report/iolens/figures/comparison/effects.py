@@ -44,8 +44,8 @@ def ratio_rows(ratios: pd.DataFrame, label: str, legend: Mapping[str, str]) -> F
 
 
 def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
-    """Returns one row per level against its base level (frame of `comparison_effects.effects`); `what` names the
-    quantity of the ratios.
+    """Draws each row of `effects` (see metrics.comparison.effects): a level of a setting against its base level; `what`
+    names the quantity of the ratios.
 
     The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest to the
     largest effect that a single pair of points showed: a long one means that it depends on the other settings.

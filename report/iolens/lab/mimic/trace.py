@@ -53,7 +53,7 @@ def read_trace(job: Job) -> Trace:
     _refuse(job)
     ids, names = _files_of(job)
     below = joined([transfers_of(job, ids, "DXT_POSIX", *TRANSFERS), events_of(job, ids, _EVENTS)])
-    below = below[below.file != NO_FILE]  # The standard streams have no number.
+    below = below[below.file != NO_FILE]  # Calls on the standard streams are left out.
     mpi = read_mpi_files(job, ids)
     inside = _lies_inside(below, mpi.calls) | _lies_inside(below, _later_spans(mpi.calls), same_file=True)
     counted = Counted(job, ids, mpi.calls)
@@ -204,7 +204,7 @@ def _sizes_before(calls: Calls, modes: Sequence[int]) -> list[int | None]:
 
 
 def _size_before(mine: Calls, mode: int) -> int | None:
-    """Returns the same for one file, whose calls are in the order of their ends."""
+    """Returns what `_sizes_before` returns for one file; its calls are in the order of their ends."""
     writes = np.isin(mine.kind, (CallKind.WRITE, CallKind.MPI_WRITE, CallKind.MPI_WRITE_ALL, CallKind.MPI_WRITE_SPLIT))
     reads = np.isin(mine.kind, (CallKind.READ, CallKind.MPI_READ, CallKind.MPI_READ_ALL, CallKind.MPI_READ_SPLIT)) & (
         mine.length > 0

@@ -13,7 +13,7 @@ from iolens.lab.workloads.ior_output import IorRow, parse_ior
 from iolens.metrics.subjects.subject import Output, Value
 
 _HEAD = "access,bw(MiB/s),IOPS"
-"""The head of its CSV."""
+"""First words of IOR's output in CSV."""
 
 _FACTS = {
     "api": "api",

@@ -21,7 +21,7 @@ _TOGETHER = (COLLECTIVE, OPEN, CLOSE)
 """Kinds of calls that all ranks of a file make together."""
 
 _BEFORE, _BEHIND = 0, 1
-"""Tags of marks around a call."""
+"""Tags of the marks before and after a call."""
 
 _ALIGNED = 0.5
 """Ranks are assumed to have waited for each other if the spread of their next calls' beginnings is below this share of
@@ -113,7 +113,7 @@ class ReplayPlan:
     settings: ChangedSettings
     layouts: Mapping[int, Layout]
     exchange: float | None
-    """Bytes per second; None if exchange takes no time."""
+    """Bandwidth of the exchange of data in collective calls, in bytes per second; None if it takes no time."""
 
 
 def steps_of(recorded: Recorded, plan: ReplayPlan) -> RankSteps:

@@ -25,7 +25,9 @@ _VARYING = re.compile(
 )
 
 _NUMBER, _LONG_HEXADECIMAL = re.compile("([0-9]+)"), re.compile("[0-9a-f]{8}")
-"""A search for decimal numbers alone is much faster. Texts without such a long word have no others."""
+"""A text without eight letters or digits of a hexadecimal number in a row has decimal numbers alone, and the search for
+those is much faster.
+"""
 
 _BETWEEN, _REMOVED = "\1", "\0"
 """Signs between texts that are searched together, and in place of a number. They are part of no number."""

@@ -22,8 +22,8 @@ Tell HDF5 not to write fill values into datasets that the program fills:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence that POSIX wrote datasets' bytes and fill values of up to as many bytes, and read nothing
-    back, as it would to change parts of chunks.
+    """Returns the evidence that POSIX wrote fill values besides the data: many more bytes than HDF5 was given, but not
+    more than all datasets have room for. If HDF5 changes parts of chunks, POSIX writes more as well, but reads as much.
     """
     datasets, files, posix = by_file(job, "H5D"), job.records.get("H5F"), by_file(job, "POSIX")
     if datasets is None or files is None or posix is None:

@@ -31,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     ids = table["id"][chosen]
     files, spent = job.records.get("H5F"), slowest_seconds(job, "H5D", ids)
-    if files is not None and "POSIX" in job.records:  # HDF5 writes much of the data only when the file closes
+    if files is not None and "POSIX" in job.records:  # HDF5 may write data only when the file closes.
         spent = max(spent, slowest_seconds(job, "POSIX", files["id"]))
     evidence = (
         f"{say.count(len(ids), 'dataset')} moved {say.size(float(moved[chosen].mean()))} each on average, in "

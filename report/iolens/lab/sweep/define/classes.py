@@ -76,8 +76,8 @@ def class_experiment(letter: str, choices: Choices) -> Experiment:
 
 
 def _sweep_dumps(npb: NpbClass) -> int:
-    """Returns the number of dumps of each run of a sweep: as many as fit into `RUN_BYTES`, at least 2, at most those of
-    the class.
+    """Returns the number of dumps of each run of a sweep: as many as fit into `_RUN_BYTES`, at least 2, at most
+    those of the class.
     """
     return min(max(2, _RUN_BYTES // npb.dump_bytes), -(-npb.steps // DEFAULT_INTERVAL))
 

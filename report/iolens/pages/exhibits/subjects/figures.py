@@ -48,7 +48,7 @@ def _legend_labels(subjects: Subjects) -> dict[str, str]:
 
 
 def _leading(subjects: Subjects) -> pd.DataFrame:
-    """Returns the first MOST_RATIOS rows of `aligned` that differ, have a ratio, and have a better direction; only
+    """Returns the first _MOST_RATIOS rows of `aligned` that differ, have a ratio, and have a better direction; only
     those of LEADING groups, if there are any.
     """
     rows = aligned(subjects)

@@ -65,7 +65,7 @@ def _facts_columns(subjects: Subjects) -> list[Column]:
 
 def differences(subjects: Subjects) -> pd.DataFrame:
     """Returns the rows of `aligned` in which any subject differs from the first, or lacks a number that is not 0
-    elsewhere; for each profile, only the MOST_CHANGES largest changes.
+    elsewhere; for each profile, only the _MOST_CHANGES largest changes.
     """
     found = aligned(subjects)
     if found.empty:
