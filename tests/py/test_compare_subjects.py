@@ -17,13 +17,15 @@ from iolens.lab.sweep.perform.collect import observed, write_distribution
 from iolens.log import read_log
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.processor.mpi import nodes
+from iolens.metrics.subjects.aligned import UNSURE, difference
 from iolens.metrics.subjects.bounds import subject_bounds
 from iolens.metrics.subjects.shapes import activities, operation_seconds, sizes
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.metrics.subjects.values import values_of
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.subjects.tables import differences, grouped_tables
-from iolens.pages.subjects.words import headline
+from iolens.pages.subjects.document import lead
+from iolens.pages.subjects.words import headline, ratio_words
 from processor_example import every_rank, resolved, tables, use
 from processor_example import job as profiled
 
@@ -223,3 +225,16 @@ def test_a_comparison_gives_the_share_of_io_that_the_report_gives(name: str) -> 
     job = read_log(min((DATA / "darshan").glob(f"{name}*.darshan")))
     (share,) = [one.value for one in values_of(Trial(job.path, job)) if one.name == "share of I/O in the run"]
     assert share == dict(diagnosis(job).gauges.rows("gauge", "value"))["share"]
+
+
+def test_one_number_leads_and_the_others_follow() -> None:
+    first, further, *_ = [block for block in lead(read_subjects(LOGS[:2])) if not block.text.startswith("Caution: ")]
+    assert (first.style, first.text.count(";")) == ("lead", 0)
+    assert re.match(r"B \(.*\) against A: run time .*×.*\.$", first.text)
+    assert further.text.startswith("Further: I/O time of the slowest process ")
+
+
+def test_values_that_differ_by_rounding_alone_do_not_differ() -> None:
+    assert difference(0.1 + 0.2, 0.3) == 0.0
+    assert difference(0.3, 0.4) == pytest.approx(0.1)
+    assert ratio_words(float("nan"), 0.0, 0.0, UNSURE) == "no ratio: 0 in a run"

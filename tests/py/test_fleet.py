@@ -260,3 +260,17 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "store.json").write_text('{"iolens_store": 99}')
     with pytest.raises(IolensError, match="schema 99"):
         open_store(tmp_path)
+
+
+def test_users_are_counted_by_the_name_under_which_they_are_listed(tmp_path: Path) -> None:
+    """Both logs are of user number 1000; the name of one of them says `shane`."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (named,) = (DATA / "darshan").glob("shane_macsio*.darshan")
+    for log in (named, DATA / "darshan/mpi-io-test-x86_64-3.1.0.darshan"):
+        shutil.copy(log, folder)
+    ingest([folder], tmp_path / "store", processes=1)
+    link = open_store(tmp_path / "store")
+    (total,) = link.ask("totals").to_dict("records")
+    assert set(link.sql("SELECT uid FROM jobs")["uid"]) == {1000}
+    assert total["users"] == len(link.ask("users")) == 2

@@ -4,6 +4,7 @@ the program's own output and the kernel.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -23,6 +24,7 @@ from iolens.metrics.processor.ask import Ask, conditions
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.sampled.largest import CROWDED, largest_part
 from iolens.metrics.processor.sampled.samples import profile
+from iolens.metrics.processor.threads import thread_balance
 from named_run import assert_outputs_name, largest, largest_of_bar
 from patience import PATIENCE
 
@@ -105,6 +107,23 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
     assert largest_of_bar(job) == largest(shares) == part
 
 
+def test_the_threads_of_openmp_have_the_work_that_the_program_gives_them(tmp_path: Path, capsys) -> None:
+    """The first thread works for 0.2 s, the second for 1.5 s: 0.85 s on average, 0.65 s less than the busiest."""
+    program = harness.build_program("time_parts", "-fopenmp")
+    passive = os.environ | {"OMP_WAIT_POLICY": "PASSIVE", "OMP_DYNAMIC": "FALSE"}
+    words = ["-m", "iolens.cli.main", "run", "--sample", "--output", str(tmp_path / "out"), "--", program, "openmp"]
+    subprocess.run([sys.executable, *words, "1"], check=True, timeout=PATIENCE, capture_output=True, env=passive)
+    (log,) = (tmp_path / "out").glob("*.darshan")
+    (balance,) = thread_balance(read_log(log)).frame().to_dict("records")
+    assert (balance["threads"], balance["busiest_thread"]) == (2, 1)
+    assert [balance[name] for name in ("busiest", "on_core", "imbalance")] == pytest.approx([1.5, 0.85, 0.65], abs=0.05)
+    assert balance["imbalance_percent"] == pytest.approx(100 * 0.65 / 1.5 * 2, abs=5)
+    assert balance["openmp"] > 0.5 * (1.5 - 0.2) / 2, "the first thread waits for the second"
+    assert main(["table", "profile", str(log), "--by", "thread", "--json"]) == 0
+    worked = {row["name"]: row["on_core"] for row in json.loads(capsys.readouterr().out)}
+    assert [worked[f"thread {n}"] for n in (0, 1)] == pytest.approx([0.2, 1.5], abs=0.05)
+
+
 @contextmanager
 def crowded_core() -> Iterator[None]:
     """Binds this process to one core, on which three programs spin meanwhile."""
@@ -122,7 +141,7 @@ def crowded_core() -> Iterator[None]:
 
 
 def job_with_waits_for_cores(log: Path) -> Job:
-    """Returns the job of a log; skips the test if the kernel does not count waits for a core."""
+    """Returns the job of a log; skips the test where the kernel counts no waiting for cores."""
     job = read_log(log)
     if not np.isfinite(job.private["process"]["first_runnable"]).all():
         pytest.skip("this kernel does not count waiting for a core (/proc/self/schedstat)")

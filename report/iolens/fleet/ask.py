@@ -23,11 +23,11 @@ _SUMS = """count(*) AS jobs, sum(nprocs * run_time) / 3600 AS process_hours,
 """Sums over a group of jobs. saved_hours: process hours that the best single remedy of each job can save at most."""
 
 QUESTIONS: Mapping[str, str] = {
-    "totals": f"""SELECT count(DISTINCT uid) AS users, count(DISTINCT application) AS applications,
+    "totals": f"""SELECT count(DISTINCT "user") AS users, count(DISTINCT application) AS applications,
         min(start) AS first, max(start) AS last, sum(files)::BIGINT AS files, count(*) FILTER (partial) AS partial,
         count(*) FILTER (advised) AS advised, {_SUMS} FROM jobs""",
     "users": f'SELECT "user", {_SUMS} FROM jobs GROUP BY ALL ORDER BY io_hours DESC, "user"',
-    "applications": f"""SELECT application, count(DISTINCT uid) AS users, {_SUMS} FROM jobs
+    "applications": f"""SELECT application, count(DISTINCT "user") AS users, {_SUMS} FROM jobs
         GROUP BY application ORDER BY io_hours DESC, application""",
     "file_systems": """SELECT mount, file_system, count(DISTINCT (part, log_id)) AS jobs, count(DISTINCT path) AS files,
         sum(bytes_read)::BIGINT AS bytes_read, sum(bytes_written)::BIGINT AS bytes_written, sum(opens)::BIGINT AS opens,

@@ -111,13 +111,18 @@ def _aligned_row(
         paired = None if blocks is None else _quotients(groups[0], group, blocks[0], blocks[place])
         found = _ratio_to_base(groups[0], group, len(groups) - 1, paired)
         row |= {
-            f"change {letter}": row[f"value {letter}"] - row[f"value {letters[0]}"],
+            f"change {letter}": difference(row[f"value {letters[0]}"], row[f"value {letter}"]),
             f"ratio {letter}": found.value,
             f"ratio_low {letter}": math.nan if found.low is None else found.low,
             f"ratio_high {letter}": math.nan if found.high is None else found.high,
             f"standing {letter}": _against_base(groups[0], group, found),
         }
     return row
+
+
+def difference(base: float, value: float) -> float:
+    """Returns the value less the base; 0 if they differ by no more than the arithmetic of doubles."""
+    return 0.0 if math.isclose(base, value, rel_tol=1e-12) else value - base
 
 
 def typical(group: Sequence[float]) -> tuple[float, float, float]:

@@ -102,7 +102,7 @@ def _average_note(job: Job) -> str:
     """Returns a note on the content of the rows, and on the reason if their seconds exceed the run time."""
     kinds = "Independent: files that one rank used; shared: files of several ranks. " if job.nprocs > 1 else ""
     layers = " and ".join(lowest(job))
-    counted = f"Counted in {layers}, not in the layers above. " if layers else ""
+    counted = f"Counted in {layers}. " if layers else ""
     said = f"{counted}{kinds}Metadata moves no bytes."
     spent = float(cost.average_io(job)["seconds"].sum())
     overlapped = " Calls overlapped, or waited for another process: their times exceed the run time."

@@ -115,8 +115,8 @@ OFFENDERS: Exhibit[Store] = Exhibit(
         Column("by", "remedy_for"),
     ],
     note="At most: largest part of the run time that the remedy for the finding on the right can save; hours are this "
-    "time multiplied by the number of processes. `iolens advise` prints the remedy for the log (column `log` of "
-    "an export).",
+    "time multiplied by the number of processes. iolens advise prints the remedy for the log, which an export names in "
+    "its column log.",
     absent=lambda _: "Jobs with most to save: none. No finding of the advice has an upper bound above zero.",
 )
 
@@ -132,7 +132,7 @@ RULES: Exhibit[Store] = Exhibit(
         Column("could save, h", "saved_hours", hours),
     ],
     note="Upper bound in process hours, over the jobs whose log gives a bound; findings of one job overlap and must "
-    "not be added.",
+    "not be added. Findings that are not worth a change save 0.",
 )
 
 

@@ -106,7 +106,7 @@ HEAVIEST: Exhibit[Forest] = Exhibit(
         Column("written", "bytes_written", words.size),
         Column("log", "log"),
     ],
-    note="`iolens report` of one of these logs shows more of the process, with advice. More than 100 %: threads did "
+    note="iolens report of one of these logs shows more of the process, with advice. More than 100 %: threads did "
     "I/O at the same time, or a call copied from one file to another and counts for both.",
 )
 

@@ -205,7 +205,7 @@ PERIODS: Exhibit[Job] = Exhibit(
         Column("by chance", "chance", words.share),
     ],
     note="A burst is time in which more bytes move than on average. By chance: the share of maps with pauses "
-    "of random lengths that look at least as regular as this one. `iolens advise --mtbf` says how often checkpoints "
+    "of random lengths that look at least as regular as this one. iolens advise --mtbf says how often checkpoints "
     "are worth it.",
 )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from iolens.log import Job
 from iolens.metrics.files.stripes.striping import unrecorded_files
-from iolens.metrics.job.gauges import is_without_io
+from iolens.metrics.job.gauges import LITTLE_IO, is_without_io
 from iolens.metrics.job.run_parts import run_parts
 from iolens.metrics.job.share import io_mean_seconds, io_seconds
 from iolens.metrics.processor import time
@@ -106,7 +106,8 @@ def _about_io(job: Job) -> str:
     if job.nprocs > 1 and mean is not None and slowest is not None:
         much = f"Mean of {words.plural(job.nprocs, 'rank')}: {words.duration(mean)} in I/O"
         much += f", on the slowest rank up to {words.duration(slowest)}" if slowest > _UNEVEN * mean else ""
-        much += ", for which the others may have waited" if slowest > _WAITED_FOR * mean else ""
+        is_waited_for = slowest > _WAITED_FOR * mean and slowest >= LITTLE_IO * job.run_time
+        much += ", for which the others may have waited" if is_waited_for else ""
         said.insert(0, f"{much}.")
     hidden = ", and I/O of files without a record" if unrecorded_files(job) else ""
     said.append(f"Not recorded: computing, communication and waiting outside I/O{hidden}.")

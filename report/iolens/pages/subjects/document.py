@@ -45,15 +45,19 @@ def _storage_marks(subjects: Subjects) -> list[str]:
     return backends.storage_marks(kinds)
 
 
-def _lead(subjects: Subjects) -> Sequence[Block]:
-    """Returns the sentences that a reader needs first; the reasons to doubt the numbers precede the numbers."""
+def lead(subjects: Subjects) -> Sequence[Block]:
+    """Returns the sentences that a reader needs first; the reasons to doubt the numbers precede the numbers, and the
+    first number precedes the others.
+    """
     first, *others = headline(subjects)
+    most, _, further = first.partition("; ")
     said = [Text(f"Caution: {doubt}", "small") for doubt in subject_doubts(subjects)]
-    return [*said, Text(first, "lead"), *map(Text, others), *(Text(text, "small") for text in notes(subjects))]
+    said += [Text(f"{most.removesuffix('.')}.", "lead"), *([Text(f"Further: {further}")] if further else [])]
+    return [*said, *map(Text, others), *(Text(text, "small") for text in notes(subjects))]
 
 
 _PAGES: tuple[PageLayout[Subjects], ...] = (
-    PageLayout("What differs", [_lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
+    PageLayout("What differs", [lead, WHO.tables, RATIOS.figures, FINDINGS.tables], joined=False),
     PageLayout("How they were made", [FACTS.tables]),
     PageLayout("Rates, and what bounds them", [BARS.figures]),
     PageLayout("I/O time by operation", [TIMES.figures]),

@@ -90,7 +90,7 @@ def change(difference: float, unit: str) -> str:
 def ratio_words(ratio: float, low: float, high: float, standing: str) -> str:
     """Returns a ratio with its interval, and the meaning of it."""
     if standing == ABSENT or is_nan(ratio):
-        return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: zeros")
+        return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: 0 in a run")
     if standing == SAME:
         return "same"
     if low == high:

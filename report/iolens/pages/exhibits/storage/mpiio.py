@@ -53,8 +53,8 @@ HDF5_SETTINGS: Exhibit[Job] = Exhibit(
         Column("from outside", "given"),
         Column("effective", "effective", lambda value: value or "n/a"),
     ],
-    note="Given by `iolens run --hdf5` when the file was opened. Effective: the value that HDF5 reports of the open "
-    "file; n/a: the file or this HDF5 has no such setting (`coll_metadata` needs files opened through MPI-IO).",
+    note="Given by iolens run --hdf5 when the file was opened. Effective: the value that HDF5 reports of the open "
+    "file; n/a: the file or this HDF5 has no such setting (coll_metadata needs files opened through MPI-IO).",
 )
 
 NOT_COLLECTIVE: Exhibit[Job] = Exhibit(
