@@ -28,6 +28,9 @@ _WAITED_FOR = 2.0
 have waited, since the bar shows an average rank and the verdict counts the slowest.
 """
 
+_LIBRARIES = {"H5D": "HDF5", "PNETCDF_VAR": "PnetCDF"}
+"""Modules of libraries above MPI-IO and POSIX, whose own time is not in the bar's parts of I/O."""
+
 _NOT_RECORDED = "not recorded by this log"
 
 
@@ -110,7 +113,9 @@ def _about_io(job: Job) -> str:
         much += ", for which the others may have waited" if is_waited_for else ""
         said.insert(0, f"{much}.")
     hidden = ", and I/O of files without a record" if unrecorded_files(job) else ""
-    said.append(f"Not recorded: computing, communication and waiting outside I/O{hidden}.")
+    above = " and ".join(name for module, name in _LIBRARIES.items() if module in job.records)
+    itself = f", with the time that {above} {'take' if ' ' in above else 'takes'} above these layers" if above else ""
+    said.append(f"Not recorded: computing, communication and waiting outside I/O{itself}{hidden}.")
     return " ".join(said) + _about_shares(job)
 
 
