@@ -126,6 +126,46 @@ def test_small_files_on_many_targets() -> None:
     assert said(narrow) == {}
 
 
+def _importers(own_seconds: float, suffix: str = "py") -> Job:
+    """Returns a job of four ranks, each of which opens 500 modules and then writes a file of its own."""
+    modules = [
+        {"id": number, "rank": rank, "OPENS": 1, "STATS": 2, "READS": 1, "BYTES_READ": 4096}
+        | {"F_META_TIME": 0.02 + 0.01 * (rank == 3), "F_READ_TIME": 0.01}
+        for number in range(500)
+        for rank in range(4)
+    ]
+    own = [
+        {"id": 600 + rank, "rank": rank, "OPENS": 1, "WRITES": 16, "SIZE_WRITE_1M_4M": 16, "BYTES_WRITTEN": 64 * MIB}
+        | {"F_WRITE_TIME": own_seconds}
+        for rank in range(4)
+    ]
+    names = {number: f"/scratch/env/module{number}.{suffix}" for number in range(500)}
+    names |= {600 + rank: f"/scratch/out.{rank}" for rank in range(4)}
+    return job_of(200.0, nprocs=4, names=names, frames={"POSIX": frame("POSIX", modules + own)})
+
+
+def test_modules_that_every_rank_loads_are_a_storm_also_beside_much_writing() -> None:
+    """Metadata calls take little of the I/O time here, and no path is missing."""
+    seen = said(_importers(own_seconds=120.0))
+    assert not {"metadata-storm", "missing-paths"} & set(seen)
+    storm = seen["start-up-storm"]
+    # The slowest rank: 500 modules, 0.03 s of opening and 0.01 s of reading each.
+    assert storm.gain == pytest.approx(500 * 0.04 / 200)
+    assert "4 processes opened or looked up 500 files of libraries and modules 6,000 times" in storm.evidence
+    assert "/dev/shm" in storm.remedy
+    assert "spindle" in storm.remedy
+
+
+def test_a_storm_of_modules_comes_before_its_metadata_calls() -> None:
+    ids = [one.id for one in findings(_importers(own_seconds=1.0), DEFAULTS)]
+    assert ids.index("start-up-storm") < ids.index("metadata-storm")
+
+
+def test_data_files_and_a_quick_start_are_no_storm() -> None:
+    assert "start-up-storm" not in said(_importers(own_seconds=120.0, suffix="dat"))
+    assert "start-up-storm" not in said(_importers(own_seconds=120.0), slow_start=21.0)
+
+
 def test_a_file_for_each_of_many_processes() -> None:
     made = job(512, {"POSIX": own_files([10.0] * 512, F_META_TIME=8.0)})
     assert said(made)["file-per-process"].gain == pytest.approx(0.08)

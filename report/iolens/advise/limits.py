@@ -69,6 +69,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("input_size", 64 * _MIB, "B", "largest file that one rank can read and broadcast"),
     Limit("reopens", 10, "opens", "smallest number of opens of a file by a rank that is too many"),
     Limit("many_opens", 100, "opens", "smallest number of opens of reopened files that is called many"),
+    Limit("slow_start", 5.0, "s", "shortest time of loading libraries and modules that is reported"),
     Limit("many_ranks", 512, "ranks", "smallest number of ranks for which a file per rank is too many"),
     Limit("imbalance", 0.2, "of its time", "computing time of the slowest rank beyond the mean (POP: 1 - 0.8)"),
     Limit("late_share", 0.5, "of receives", "smallest share of receives that began after their message had arrived"),

@@ -75,6 +75,7 @@ EVIDENCE: Mapping[str, str] = {
     "fetched-in-vain": "http_requests",
     "mapped-random": "mapped_files",
     "missing-paths": "failed_calls start_up",
+    "start-up-storm": "costly_files start_up",
 }
 """The exhibits that hold the evidence of each rule, separated by spaces; every rule has at least one. A page does not
 refer to an exhibit that the log leaves empty.
