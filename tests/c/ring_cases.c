@@ -2,7 +2,9 @@
  * reads. */
 #include "posix_expect.h"
 
+#include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "raw_ring.h"
@@ -62,33 +64,74 @@ static void by_two_threads(void)
 static pthread_mutex_t preparing = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int64_t prepared, done_reads;
 
-static void *submit_some(void *none)
+enum { THREADS = 3 };
+static atomic_bool entering[THREADS]; /* True while a thread enters the kernel, also through a profiler. */
+static _Thread_local int own_number;
+
+/* Prepares a read into as many pieces as Linux allows, all of which a profiler has to read. */
+static void prepare_pieces(uint64_t key)
 {
+    static char letters[IOV_MAX];
+    static struct iovec pieces[IOV_MAX];
+    for (int i = 0; i < IOV_MAX; i++)
+        pieces[i] = (struct iovec){&letters[i], 1};
+    raw_ring_prepare(&ring, IORING_OP_READV, fd, pieces, IOV_MAX, 0, key);
+}
+
+/* Keeps a thread that enters the kernel until others have completed more requests than the ring has room for.
+ * It stops waiting after a while, because the others may need what this thread holds. */
+static void hold(int signal)
+{
+    struct timespec pause = {.tv_nsec = 200000};
+    int64_t enough = done_reads + 2 * (int64_t)ring.params.cq_entries;
+    (void)signal;
+    for (int i = 0; entering[own_number] && i < 50 && done_reads < enough; i++)
+        nanosleep(&pause, NULL);
+}
+
+static void *submit_some(void *number)
+{
+    own_number = (int)(intptr_t)number % THREADS;
+    bool in_pieces = (intptr_t)number >= THREADS;
     for (unsigned i = 0; i < MANY; i++) {
         MUST(pthread_mutex_lock(&preparing) == 0);
         while (prepared - done_reads >= ring.params.sq_entries)
             sched_yield();
-        prepare(i, (uint64_t)prepared++);
+        uint64_t key = (uint64_t)prepared++;
+        if (in_pieces)
+            prepare_pieces(key);
+        else
+            prepare(i, key);
         atomic_store_explicit(ring.tail_in, ring.tail, memory_order_release);
         MUST(pthread_mutex_unlock(&preparing) == 0);
+        entering[own_number] = true;
         MUST(syscall(SYS_io_uring_enter, (long)ring.fd, 1L, 0L, 0L, NULL, 0L) >= 0);
+        entering[own_number] = false;
     }
-    return none;
+    return NULL;
 }
 
 /* Lets three threads enter at once, which may submit the requests of one another; this one looks for
- * completions without waiting. */
-static void by_all_at_once(void)
+ * completions without waiting. If `held`, requests are long to read, and threads are held now and then,
+ * mostly while they are read. */
+static void by_all_at_once(bool held)
 {
-    enum { THREADS = 3 };
+    enum { BETWEEN = 10 };
     pthread_t thread[THREADS];
     struct io_uring_cqe done;
+    int64_t next = held ? 0 : INT64_MAX;
+    MUST(sigaction(SIGUSR1, &(struct sigaction){.sa_handler = hold, .sa_flags = SA_RESTART}, NULL) == 0);
     for (int i = 0; i < THREADS; i++)
-        MUST(pthread_create(&thread[i], NULL, submit_some, NULL) == 0);
+        MUST(pthread_create(&thread[i], NULL, submit_some, (void *)(intptr_t)(held ? THREADS + i : i)) == 0);
     while (reads < THREADS * MANY) {
         syscall(SYS_io_uring_enter, (long)ring.fd, 0L, 0L, (long)IORING_ENTER_GETEVENTS, NULL, 0L);
         for (; raw_ring_take(&ring, &done); done_reads = reads)
             count(&done);
+        for (int i = 0; i < THREADS; i++)
+            if (entering[i] && done_reads >= next) {
+                pthread_kill(thread[i], SIGUSR1);
+                next = done_reads + BETWEEN;
+            }
     }
     for (int i = 0; i < THREADS; i++)
         MUST(pthread_join(thread[i], NULL) == 0);
@@ -217,8 +260,8 @@ int main(int arguments, char **argument)
     MUST((fd = open("case.dat", O_CREAT | O_RDWR, 0600)) >= 0 && ftruncate(fd, 1 << 20) == 0);
     if (strcmp(way, "threads") == 0)
         by_two_threads();
-    else if (strcmp(way, "shared") == 0)
-        by_all_at_once();
+    else if (strcmp(way, "shared") == 0 || strcmp(way, "held") == 0)
+        by_all_at_once(way[0] == 'h');
     else if (strcmp(way, "key") == 0)
         by_one_key();
     else if (strcmp(way, "table") == 0)

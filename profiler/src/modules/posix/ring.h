@@ -12,15 +12,21 @@
 
 struct file;
 
+/* Progress of a request. READING: the thread that noted it reads its arguments. PENDING: it waits for its
+ * completion. ANSWERED, LEFT: its completion was seen, or its ring was left, before its arguments were read;
+ * the thread that reads them ends the request. */
+enum ring_progress { REQUEST_READING, REQUEST_PENDING, REQUEST_ANSWERED, REQUEST_LEFT };
+
 struct ring_request {
     struct ring_submission asked;
-    struct file *file; /* The file that the request is about; NULL if unknown. */
-    void *taken;       /* The open file that a close request has removed from the table of descriptors. */
-    char *paths[2];    /* Absolute paths that the request names; NULL if there is none. */
-    int64_t bytes;     /* Number of bytes that a read or write asks for. */
-    double submitted;  /* Time of submission, in seconds by iolens.clock. */
-    int flags, mode;   /* Arguments of an open request. */
-    int32_t result;    /* Result of the request; set at completion. */
+    enum ring_progress progress; /* Progress of the request; changed with the ring's lock held. */
+    struct file *file;           /* The file that the request is about; NULL if unknown. */
+    void *taken;      /* The open file that a close request has removed from the table of descriptors. */
+    char *paths[2];   /* Absolute paths that the request names; NULL if there is none. */
+    int64_t bytes;    /* Number of bytes that a read or write asks for. */
+    double submitted; /* Time of submission, in seconds by iolens.clock. */
+    int flags, mode;  /* Arguments of an open request. */
+    int32_t result;   /* Result of the request; set at completion. */
     bool aligned, appends;
     /* True if the kernel keeps this request active after a completion; this structure is a copy. */
     bool continues;
@@ -51,7 +57,6 @@ struct ring {
     /* Positions in the two rings up to which submissions and completions have been seen. */
     uint32_t submitted, answered;
     uint32_t calls; /* Calls of the program on this ring that have not returned. */
-    uint32_t noted; /* Number of requests that have been seen in the ring but are not in `pending` yet. */
     struct ring_bucket {
         struct ring_request *first, *last;
     } pending[RING_BUCKETS];

@@ -31,6 +31,13 @@ void ring_requests_add(struct ring *ring, struct ring_request *request)
     bucket->last = request;
 }
 
+/* Returns true if the files of two requests are known and differ. */
+static bool is_of_other_file(const struct ring_request *one, const struct ring_request *other)
+{
+    bool known = one->progress == REQUEST_PENDING && other->progress == REQUEST_PENDING;
+    return known && one->file != other->file;
+}
+
 struct ring_request *ring_requests_take(struct ring *ring, uint64_t key, bool newest, bool *several)
 {
     struct ring_bucket *bucket = bucket_of(ring, key);
@@ -40,7 +47,7 @@ struct ring_request *ring_requests_take(struct ring *ring, uint64_t key, bool ne
          each = each->next) {
         ahead += found != NULL;
         if (each->asked.key == key) {
-            *several |= found && found->file != each->file;
+            *several |= found && is_of_other_file(found, each);
             if (!found || newest) {
                 before = last;
                 found = each;

@@ -176,13 +176,19 @@ static struct ring_request *take_completed_locked(struct ring *ring)
             continue;
         }
         struct ring_request *request = ring_requests_take(ring, answer.key, false, &several);
-        if (!request && ring->noted > 0) /* The completion may be for a request of another thread, which has
-                                            not added its request to the pending ones yet. */
-            break;
         if (!request)
             continue;
+        /* A request that stays active is copied below, which needs its arguments. */
+        if (request->progress == REQUEST_READING && answer.flags & RING_MORE_FOLLOW) {
+            ring_requests_add(ring, request);
+            break;
+        }
         request->result = answer.result;
         ring_counts_add(RING_COUNT_ambiguous, several);
+        if (request->progress == REQUEST_READING) {
+            request->progress = REQUEST_ANSWERED;
+            continue;
+        }
         struct ring_request *copy = request;
         if (answer.flags & RING_MORE_FOLLOW) {
             if (!(copy = ring->free))
@@ -251,8 +257,8 @@ static bool copy_locked(const struct ring *ring, uint32_t position, uint32_t flu
     return true;
 }
 
-/* Takes the next position before `limit` and copies its request into a new one. Returns NULL when none is
- * left. */
+/* Takes the next position before `limit` and copies its request into a new one, whose completion can be found
+ * from now on. Returns NULL when none is left. */
 static struct ring_request *next_locked(struct ring *ring, uint32_t limit, uint32_t flushed)
 {
     while ((int32_t)(limit - ring->submitted) > 0) {
@@ -263,7 +269,8 @@ static struct ring_request *next_locked(struct ring *ring, uint32_t limit, uint3
             return NULL;
         *request = (struct ring_request){0};
         if (copy_locked(ring, ring->submitted++, flushed, &request->asked)) {
-            ring->noted++;
+            if (!(request->asked.flags & RING_SKIPS_SUCCESS))
+                ring_requests_add(ring, request);
             return request;
         }
         request->next = ring->free;
@@ -284,16 +291,17 @@ static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t fl
         ring_counts_add(RING_COUNT_requests, 1);
         ring_request_begin(ring, request);
         bool silent = request->asked.flags & RING_SKIPS_SUCCESS;
-        if (silent)
-            ring_request_abandon(request);
         spin_lock(&ring->lock);
-        /* The number is 0 if another ring has taken the place of this one meanwhile. */
-        ring->noted -= ring->noted > 0;
-        if (!silent)
-            ring_requests_add(ring, request);
+        enum ring_progress progress = request->progress;
+        request->progress = REQUEST_PENDING;
         spin_unlock(&ring->lock);
-        if (silent)
-            give_back(ring, request);
+        if (!silent && progress == REQUEST_READING)
+            continue; /* Another thread may have ended the request by now. */
+        if (progress == REQUEST_ANSWERED)
+            ring_request_end(ring, request, clock_now(&iolens.clock));
+        else
+            ring_request_abandon(request);
+        give_back(ring, request);
     }
 }
 
@@ -386,11 +394,16 @@ static void finish(struct ring *ring, int fd)
         for (;;) {
             spin_lock(&ring->lock);
             struct ring_request *request = ring->fd == fd ? ring->pending[i].first : NULL;
+            bool in_use = request && request->progress == REQUEST_READING;
             if (request)
                 ring->pending[i].first = request->next;
+            if (in_use)
+                request->progress = REQUEST_LEFT;
             spin_unlock(&ring->lock);
             if (!request)
                 break;
+            if (in_use)
+                continue;
             ring_request_abandon(request);
             give_back(ring, request);
         }
