@@ -79,7 +79,8 @@
 #define ON_FDOPEN(...)        FN(__VA_ARGS__, if (ret) emulation_streams(fd))
 #define ON_FFLUSH(...)                                                                                       \
     FNB(__VA_ARGS__, flushing(stream), if (stream) emulation_charge_stream(fileno(stream), began))
-#define ON_FCLOSE(...) FNB(__VA_ARGS__, closing(stream), NOTHING)
+#define ON_FCLOSEALL(...) FNB(__VA_ARGS__, flushing(NULL), NOTHING)
+#define ON_FCLOSE(...)    FNB(__VA_ARGS__, closing(stream), NOTHING)
 
 /* Layouts are answered here for paths below the mount, and by the file system elsewhere. */
 #define ANSWER(fd, path)                                                                                     \

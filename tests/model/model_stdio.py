@@ -286,7 +286,8 @@ class StdioModel:
         self.moves(call, True, sum(widths))
 
     def getw(self, call: ListedCall) -> None:
-        at_end = call.result == -1 and call.after - call.before != 4
+        # A call on the descriptor may have moved the position, so that it changes by 4 although fewer bytes were read.
+        at_end = call.result == -1 and (call.extra[0] == 1 or call.after - call.before != 4)
         if not (at_end and self.rules.ours("empty")):
             self.moves(call, False, 4)
 

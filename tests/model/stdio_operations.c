@@ -132,13 +132,20 @@ RUN(exit)
     (void)a;
     (void)e;
 }
-/* fflush_all flushes all streams. flushed STREAM, after it: the bytes that this stream held before (extra[2])
- * and its position now. */
+/* fflush_all and fcloseall flush all streams; with the latter, streams have no buffers afterwards. flushed
+ * STREAM, after them: the bytes that this stream held before (extra[2]) and its position now. */
 RUN(fflush_all)
 {
     (void)a;
     note_streams("flushed", s);
     TIMED(e, fflush(NULL));
+    note_positions("flushed");
+}
+RUN(fcloseall)
+{
+    (void)a;
+    note_streams("flushed", s);
+    TIMED(e, fcloseall());
     note_positions("flushed");
 }
 RUN(flushed)
@@ -188,7 +195,15 @@ RUN_CALL(getc_unlocked, (getc_unlocked)(f))
 RUN_CALL(fputc, fputc('x', f))
 RUN_CALL(putc, putc('\n', f))
 RUN_CALL(putc_unlocked, (putc_unlocked)('x', f))
-RUN_CALL(getw, getw(f))
+/* getw STREAM; extra: 1 if the stream met its end or an error in this call */
+static int has_ended(FILE *f) { return feof(f) || ferror(f); }
+RUN(getw)
+{
+    FILE *f = s->streams[a[0].number];
+    int before = has_ended(f);
+    TIMED(e, getw(f));
+    e->extra[0] = !before && has_ended(f);
+}
 RUN_CALL(putw, putw((int)a[1].number, f))
 
 /* Returns a text of this many letters, of which the last is a line end; empty for 0. */
@@ -294,6 +309,7 @@ const struct operation stdio_operations[] = {
     {"print_flush", run_print_flush, ON_NOTHING, 0, STAYS},
     {"leave", run_leave, ON_NOTHING, 0, STAYS},
     {"fflush_all", run_fflush_all, ON_NOTHING, 0, STAYS},
+    {"fcloseall", run_fcloseall, ON_NOTHING, 0, STAYS},
     ROW(exit, STAYS),
     ROW(flushed, STAYS),
     ROW(freopen, STAYS),
