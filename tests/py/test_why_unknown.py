@@ -16,8 +16,9 @@ from iolens.metrics.why.answers import limits, replays, storage_bound, storage_s
 from iolens.metrics.why.what_if import STORAGE
 from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note
 from iolens.pages.job.words import verdicts
+from processor_example import use
 from test_why import job_with
-from why_programs import RankLine
+from why_programs import WORLD, RankLine
 
 
 def interval(job: Job, question: str = STORAGE) -> tuple[float, float, float]:
@@ -49,6 +50,39 @@ def test_a_call_without_partner_widens_the_interval() -> None:
     assert saving is not None
     assert saving.seconds == pytest.approx(4.1)
     assert limits(job) == ["In MPI_Barrier a rank spent up to 4.1 s, and the events do not tell what it waited for."]
+
+
+@pytest.mark.parametrize("posted", [False, True])
+def test_neighbours_may_be_what_a_rank_waited_for(posted: bool) -> None:
+    """Rank 1 waits 4 s for its neighbour rank 0, which writes; rank 2 is no neighbour of theirs."""
+    lines = [RankLine().file(0, 5), RankLine(), RankLine()]
+    for line, begin, end in zip(lines, (5.0, 1.0, 1.0), (5.1, 5.1, 1.1), strict=True):
+        if posted:
+            line.add("iall", "MPI_Ineighbor_allgather", begin, begin, communicator=WORLD, size=3)
+            line.wait(begin, end, len(line.rows) - 1)
+        else:
+            line.together("MPI_Neighbor_allgather", begin, end, 3)
+        line.together("MPI_Barrier", 5.2 if line is not lines[2] else 1.2, 5.3, 3)
+    job = job_with(*lines)
+    assert interval(job) == (0.0, 0.0, pytest.approx(4.1))
+    assert "a rank spent up to 4.1 s" in limits(job)[0]
+
+
+def test_ranks_that_start_a_program_wait_for_one_another_and_for_that_program() -> None:
+    """Rank 1 waits 4 s for rank 0, which writes; then both wait 2 s for the new program, which may write too."""
+    lines = [RankLine().file(0, 5), RankLine()]
+    for line, begin in zip(lines, (5.0, 1.0), strict=True):
+        line.together("MPI_Comm_spawn", begin, 7, 2).together("MPI_Barrier", 7, 7.1, 2)
+    job = job_with(*lines)
+    assert interval(job) == (4.0, 0.0, pytest.approx(6.0))
+    assert "In MPI_Comm_spawn a rank spent up to 2.0 s" in limits(job)[0]
+
+
+def test_a_rank_that_disconnects_may_wait_for_another_program() -> None:
+    first = RankLine().file(0, 1).add("call", "MPI_Comm_disconnect", 1, 4).together("MPI_Barrier", 4, 4.1, 2)
+    job = job_with(first, RankLine().together("MPI_Barrier", 1, 4.1, 2))
+    assert interval(job) == (1.0, 0.0, pytest.approx(3.0))
+    assert "In MPI_Comm_disconnect a rank spent up to 3.0 s" in limits(job)[0]
 
 
 def test_calls_without_partner_that_take_no_time_are_not_named() -> None:
@@ -125,6 +159,24 @@ def test_mapped_files_are_named_beside_what_is_saved() -> None:
     )
     assert storage_bound(job) == pytest.approx(4.0)
     assert storage_bound(mapped) is None
+
+
+@pytest.mark.parametrize(
+    ("writes", "said"),
+    [
+        (4.0, "would take at most 4.00 s less, beside the I/O of processes that its ranks started, mostly for rank 0"),
+        (0.0, "would save this job nothing, beside the I/O of processes that its ranks started: the events have no"),
+    ],
+)
+def test_processes_that_ranks_start_are_named_beside_what_is_saved(writes: float, said: str) -> None:
+    first = RankLine().file(1, 1 + writes) if writes else RankLine()
+    job = job_with(first.together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2))
+    alone, with_children = (
+        replace(job, private={**job.private, "process": use(seconds=5.1, children=children)})
+        for children in (0.0, 0.01)
+    )
+    assert "beside" not in storage_note(alone)
+    assert said in storage_note(with_children)
 
 
 def test_a_job_without_io_is_told_so() -> None:

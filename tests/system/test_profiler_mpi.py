@@ -208,7 +208,7 @@ def test_programs_that_mpi_starts_are_jobs_of_their_own(
         need_several_programs(str(library(programs.name).mpirun))
     monkeypatch.chdir(tmp_path)
     shutil.copy(programs / "mpi_spawn", "spawned")
-    done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how, *name, IOLENS_TRACE="mpi")
+    done = start(tmp_path, 1, programs / "mpi_spawn", tmp_path, how, *name, IOLENS_TRACE="mpi", IOLENS_WHY="16")
     assert (done.returncode, own_words(done.stderr, library(programs.name))) == (0, "")
     jobs = {job.nprocs: job for job in map(read_log, tmp_path.glob("*.darshan"))}
     wrote = {
@@ -216,11 +216,11 @@ def test_programs_that_mpi_starts_are_jobs_of_their_own(
         for ranks, job in jobs.items()
     }
     assert wrote == {1: {"before": 100, "after": 300}, 2: {"child": 400}}
+    spawn = "MPI_Comm_spawn" if how == "one" else "MPI_Comm_spawn_multiple"
     calls = jobs[1].private["mpi_calls"].set_index("function")["calls"]
-    assert calls[calls.index.str.startswith("MPI_Comm")].to_dict() == {
-        "MPI_Comm_spawn" if how == "one" else "MPI_Comm_spawn_multiple": 1,
-        "MPI_Comm_disconnect": 1,
-    }
+    assert calls[calls.index.str.startswith("MPI_Comm")].to_dict() == {spawn: 1, "MPI_Comm_disconnect": 1}
+    events = jobs[1].private["why_events"].set_index("function")
+    assert events.loc[spawn, ["kind", "size"]].tolist() == ["all", 1]
 
 
 def test_a_program_that_mpi_cannot_start_ends_the_job_as_without_the_profiler(programs: Path, tmp_path: Path) -> None:

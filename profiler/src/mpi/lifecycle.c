@@ -67,7 +67,7 @@ static void count_finalize(void *caller)
     if (all_count)
         pmpi.Barrier(mpi.world);
     call.t1 = iolens_now();
-    link_world(&call);
+    link_all(&call, mpi.world);
     iolens_mpi_call(&call);
     iolens_spend(iolens_spent(), call.t1 - call.t0);
 }
@@ -104,7 +104,7 @@ static void leave(int code, const struct iolens_mpi_call *call)
         start(call->t1);
     if (!traced_what)
         return;
-    link_world(call);
+    link_all(call, mpi.world);
     iolens_mpi_call(call);
     iolens_spend(iolens_spent(), call->t1 - call->t0);
 }

@@ -143,14 +143,14 @@ void link_file(uint32_t communicator, int size, const char *name, double t0, dou
         iolens_mpi_link(&link, &(struct iolens_mpi_call){.t0 = t0, .t1 = t1});
 }
 
-void link_world(const struct iolens_mpi_call *call)
+void link_all(const struct iolens_mpi_call *call, MPI_Comm comm)
 {
-    const struct comm *world = wanted() ? comm_of(mpi.world) : NULL;
-    if (world)
+    const struct comm *members = wanted() ? comm_of(comm) : NULL;
+    if (members)
         iolens_mpi_link(&(struct iolens_link){.kind = IOLENS_LINK_COLLECTIVE,
-                                              .communicator = world->id,
+                                              .communicator = members->id,
                                               .peer = IOLENS_NO_PEER,
-                                              .size = world->size},
+                                              .size = members->size},
                         call);
 }
 

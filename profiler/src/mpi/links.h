@@ -43,8 +43,8 @@ int64_t link_started(struct traced *c, const struct request *request);
 /* Records a collective call on a file; `name` is the function. */
 void link_file(uint32_t communicator, int size, const char *name, double t0, double t1);
 
-/* Records MPI_Init or MPI_Finalize, in which all ranks take part. */
-void link_world(const struct iolens_mpi_call *call);
+/* Records a call such as MPI_Init, in which all ranks of `comm` take part. */
+void link_all(const struct iolens_mpi_call *call, MPI_Comm comm);
 
 /* Records a call that no other function has made an event for, with its times. */
 void link_rest(struct traced *c);

@@ -2,6 +2,7 @@
  * environment, not with that of the caller, so the preload chain is passed on by the command `env`. */
 #include <string.h>
 
+#include "links.h"
 #include "spawn_name.h"
 #include "traced.h"
 #include "wrap.h"
@@ -58,18 +59,20 @@ static bool decides(handle comm, int root)
     return mpi_active() && pmpi.Comm_rank((MPI_Comm)comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
-/* Counts the call as an MPI call if MPI is traced. */
+/* Counts the call as an MPI call if MPI is traced, and records that all ranks of `comm` take part in it. */
 static void begin(struct iolens_mpi_call *call)
 {
     bool counts = mpi_active() && traced_what;
-    call->t0 = counts ? iolens_now() : -1;
+    call->t0 = counts ? link_start() : -1;
 }
 
-static void end(struct iolens_mpi_call *call)
+static void end(struct iolens_mpi_call *call, handle comm, int code)
 {
     if (call->t0 < 0)
         return;
     call->t1 = iolens_now();
+    if (code == MPI_SUCCESS)
+        link_all(call, (MPI_Comm)comm);
     iolens_mpi_call(call);
     iolens_spend(iolens_spent(), call->t1 - call->t0);
 }
@@ -88,8 +91,8 @@ static void end(struct iolens_mpi_call *call)
         int code =                                                                                           \
             CALL_REAL(symbol, wide,                                                                          \
                       (words ? env : command, words ? words : argv, count, info, root, comm, both, errors)); \
+        end(&call, comm, code);                                                                              \
         mpi_depth--;                                                                                         \
-        end(&call);                                                                                          \
         heap_give_back(words);                                                                               \
         return code;                                                                                         \
     }
@@ -144,8 +147,8 @@ static struct enclosure enclose_all(int count, char **commands, char ***argvs, c
         int code = CALL_REAL(symbol, wide,                                                                   \
                              (count, made.commands ? made.commands : commands,                               \
                               made.argvs ? made.argvs : argvs, counts, infos, root, comm, both, errors));    \
+        end(&call, comm, code);                                                                              \
         mpi_depth--;                                                                                         \
-        end(&call);                                                                                          \
         release(&made);                                                                                      \
         return code;                                                                                         \
     }

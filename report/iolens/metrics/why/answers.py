@@ -393,6 +393,12 @@ def storage_saving(job: Job) -> StorageSaving | None:
     return StorageSaving(free.most, found.until, _culprit(job, rank) if decides else None, mapped)
 
 
+def starts_processes(job: Job) -> bool:
+    """Returns True if ranks started processes and waited for their end: the events have no call of theirs."""
+    used = job.tables.get("process")
+    return used is not None and "children_time" in used.names and bool((used["children_time"] > 0).any())
+
+
 @once_per_job
 def storage_bound(job: Job) -> float | None:
     """Returns the most seconds that a remedy of I/O can save, by replay; None if the log's events leave out a part of

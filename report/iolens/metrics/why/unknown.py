@@ -14,10 +14,15 @@ from iolens.metrics.why.calls.rendezvous import CERTAINLY_BLOCKED, calls_of_one,
 from iolens.metrics.why.replay import Graph
 
 _WAITS_ALONE = re.compile(
-    r"MPI_(Neighbor_|M?[Pp]robe$|Wait(all|any|some)?$|Intercomm_|Comm_(accept|connect|spawn)|Win_(flush|unlock)"
+    r"MPI_(Neighbor_|M?[Pp]robe$|Wait(all|any|some)?$|Intercomm_|Comm_(accept|connect|disconnect|join|spawn)"
+    r"|Win_(flush|unlock)"
     r"|(Put|Get|Accumulate|Get_accumulate|Fetch_and_op|Compare_and_swap)(_c)?$)"
 )
 """Functions that can wait for other ranks, and whose rows do not name a partner."""
+
+_OF_FILES = re.compile("MPI_File_")
+_FOR_UNNAMED = re.compile("MPI_(Neighbor_|Ineighbor_|Comm_spawn)")
+"""Collective functions in which a rank can wait for others that the events do not name: neighbours, a new program."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,10 @@ def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Reco
     followed.
     """
     alone = (program.kind == MPI) & _may_wait(program)
-    windows = joins.windows
-    for calls in (joins.send, joins.send_done, joins.receive, joins.receive_done, joins.entered, joins.completed):
+    known = ~_named(program, _FOR_UNNAMED)[joins.entered]
+    messages = joins.send, joins.send_done, joins.receive, joins.receive_done
+    for calls in (*messages, joins.entered[known], joins.completed[known], joins.windows.waiting):
         alone[calls[calls >= 0]] = False
-    alone[windows.waiting] = False
     inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
     cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), _for_receives(program, joins, graph))
     gap = np.zeros(len(program)) if other_threads is None else _gaps_with_calls(program, graph, other_threads)
@@ -82,13 +87,19 @@ def _largest_of_ranks(program: Program, seconds: np.ndarray) -> float:
 
 def _may_wait(program: Program) -> np.ndarray:
     """Returns True for calls that wait for another rank, or for the work of a thread or of the file system."""
-    found = np.array([bool(_WAITS_ALONE.match(name)) for name in program.functions] or [False])[program.function]
+    found = _named(program, _WAITS_ALONE)
     links = program.links
     by_itself = np.isin(links["kind"], ("all", "iall")) & (links["communicator"] != 0) & (links["size"] == 1)
     found[links["call"][(links["kind"] != "win") & ~by_itself]] = True
-    files = np.array([name.startswith("MPI_File_") for name in program.functions] or [False])
-    chosen: np.ndarray = found & ~files[program.function]
+    chosen: np.ndarray = found & ~_named(program, _OF_FILES)
     return chosen
+
+
+def _named(program: Program, pattern: re.Pattern[str]) -> np.ndarray:
+    """Returns True for calls of functions whose names match."""
+    matches = np.array([bool(pattern.match(name)) for name in program.functions] or [False])
+    found: np.ndarray = matches[program.function]
+    return found
 
 
 def _gaps_with_calls(program: Program, graph: Graph, others: Records) -> np.ndarray:

@@ -92,11 +92,12 @@ def storage_note(job: Job) -> str:
     if events is None:
         return ""
     span = "this job" if events.until is None else f"the first {words.seconds(events.until)} s of this job"
+    unseen = ["waits for pages of mapped files"] if found is not None and found.mapped else []
+    unseen += ["the I/O of processes that its ranks started"] if answers.starts_processes(job) else []
+    beside = f", beside {' and '.join(unseen)}" if unseen else ""
     if found is None:
-        return f"Infinitely fast storage would save {span} nothing: the events have no call of the file system."
-    sentence = f"With infinitely fast storage {span} would take at most {words.seconds(found.seconds)} s less"
-    if found.mapped:
-        sentence += ", beside waits for pages of mapped files"
+        return f"Infinitely fast storage would save {span} nothing{beside}: the events have no call of the file system."
+    sentence = f"With infinitely fast storage {span} would take at most {words.seconds(found.seconds)} s less{beside}"
     if found.culprit is None:
         return f"{sentence}."
     one = found.culprit
