@@ -14,6 +14,7 @@ from iolens.cli.main import main
 from iolens.lab.mimic.calls import CallKind, Calls, FileFacts, Trace, View, calls_of, in_order, joined
 from iolens.lab.mimic.phases import VALUES, expand_steps, fold, pauses, rank_groups, step_waits
 from iolens.lab.mimic.tables import c_tables_of
+from iolens.lab.mimic.uncounted import chain_renames
 from iolens.lab.mimic.visible import visible_before
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,6 +98,20 @@ def test_offsets_in_a_view_count_visible_bytes() -> None:
 
 
 NAMES = ["/a/x", "/b/x", "/c/x.2", "/d/..", "/e/", '/f/\U0001f600?"\\\n\udcff7', "/g/a??'b"]
+
+
+@pytest.mark.parametrize("files", [(3, 2, 1, 0), (0, 1, 2, 3), (1, 3, 0, 2)])
+def test_a_file_is_renamed_after_the_rename_that_made_it(files: tuple[int, ...]) -> None:
+    """Only the first file of the chain was opened: 5 s after the start its last call ended."""
+    begun = [5.0, 0.0, 0.0]
+    rows = sorted((0, file, files[i + 1], begun[i]) for i, file in enumerate(files[:-1]))
+    moments = {file: moment for _, file, _, moment in chain_renames(rows, {(files[0], 0)})}
+    assert sorted(moments, key=lambda file: moments[file]) == [*files[:-1]]
+    assert moments[files[0]] == 5.0
+    late = [(0, 1, 2, 5.0), (0, 2, 3, 9.0)]
+    assert chain_renames(late, {(1, 0)}) == late, "a file that has calls on streams alone until 9 s"
+    assert chain_renames([(0, 1, 1, 2.0)], set()) == [(0, 1, 1, 2.0)]
+    assert len(chain_renames([(0, 1, 2, 1.0), (0, 2, 1, 1.0)], set())) == 2, "names in a circle come to an end"
 
 
 def test_own_names_are_strings_of_c_that_lead_nowhere_else(tmp_path: Path) -> None:

@@ -70,6 +70,16 @@ class CallKind(IntEnum):
 TRANSFERS = (CallKind.WRITE, CallKind.READ)
 """The kinds of POSIX calls that move bytes, which MPI-IO makes too."""
 
+STREAM_CALLS = (
+    CallKind.STREAM_OPEN,
+    CallKind.STREAM_WRITE,
+    CallKind.STREAM_READ,
+    CallKind.STREAM_SEEK,
+    CallKind.STREAM_FLUSH,
+    CallKind.STREAM_CLOSE,
+)
+"""The kinds of calls on streams, which make no record of POSIX."""
+
 NO_FILE = -1
 """File number of a call that uses no file."""
 

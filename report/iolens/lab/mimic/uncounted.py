@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import numpy as np
 
-from iolens.lab.mimic.calls import TRANSFERS, CallKind, Calls, calls_of, joined
+from iolens.lab.mimic.calls import STREAM_CALLS, TRANSFERS, CallKind, Calls, calls_of, joined
 from iolens.log import Job
 from iolens.log.records import Records
 
@@ -154,7 +155,9 @@ def calls_without_times(others: Calls, counted: Counted) -> tuple[Calls, list[st
         parts.append(_placed(kind, counts, spans, word in late))
         where = "after the rank's last call on the file" if word in late else "right after its first open"
         notes.append(f"The log does not tell when the {sum(counts.values())} {word} were; they are made {where}.")
-    renames = _renames(counted, spans)
+    recorded = others[~np.isin(others.kind, STREAM_CALLS)]
+    called = {*zip(recorded.file.tolist(), recorded.rank.tolist(), strict=True)}
+    renames = _renames(counted, spans, called)
     if len(renames):
         parts.append(renames)
         notes.append("The log does not tell when files were renamed; they are renamed after the last call on the file.")
@@ -199,8 +202,12 @@ def _end_of_file(file: int, spans: dict[tuple[int, int], tuple[float, float]]) -
     return max((end for (other, _), (_, end) in spans.items() if other == file), default=0.0)
 
 
-def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]) -> Calls:
-    """Returns the renames; `detail` is the number of the file that the renamed file becomes."""
+def _renames(
+    counted: Counted, spans: dict[tuple[int, int], tuple[float, float]], called: Collection[tuple[int, int]]
+) -> Calls:
+    """Returns the renames; `detail` is the number of the file that the renamed file becomes. `called` has the pairs of
+    file and rank with calls that make a record of POSIX.
+    """
     origin = counted.sources
     sources = counted.of("POSIX_RENAME_SOURCES")
     left = counted.of("POSIX_RENAME_TARGETS")
@@ -213,11 +220,7 @@ def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]
                 break
             left[best[0]] -= 1
             rows.append((rank, file, best[0][0], spans.get((file, rank), (0.0, _end_of_file(file, spans)))[1] + 3e-9))
-    for place, (rank, file, target, _) in enumerate(rows):
-        made = [row[3] for row in rows if row[2] == file and row[0] == rank]
-        if made and (file, rank) not in spans:
-            rows[place] = (rank, file, target, max(made) + 1e-9)  # The file got this name by a rename.
-    table = np.array(rows, np.float64).reshape(-1, 4)
+    table = np.array(chain_renames(rows, called), np.float64).reshape(-1, 4)
     return calls_of(
         len(rows),
         rank=table[:, 0],
@@ -227,3 +230,28 @@ def _renames(counted: Counted, spans: dict[tuple[int, int], tuple[float, float]]
         start=table[:, 3],
         end=table[:, 3],
     )
+
+
+def chain_renames(
+    rows: Sequence[tuple[int, int, int, float]], called: Collection[tuple[int, int]]
+) -> list[tuple[int, int, int, float]]:
+    """Returns renames (rank, file, file that it becomes, moment) with moments at which their files have a record of
+    POSIX; without one a rename is not counted.
+
+    `called` has the pairs of file and rank with calls that make such a record. All other files have it from the rename
+    to their name, and so may the file before: each pass moves renames behind those that made their files.
+    """
+    found = list(rows)
+    for _ in rows:
+        made: dict[tuple[int, int], float] = {}
+        for rank, file, target, moment in found:
+            if file != target:
+                made[target, rank] = max(moment, made.get((target, rank), moment))
+        moves = {pair: moment + 1e-9 for pair, moment in made.items() if pair not in called}
+        moved = [
+            (rank, file, target, max(moment, moves.get((file, rank), moment))) for rank, file, target, moment in found
+        ]
+        if moved == found:
+            break
+        found = moved
+    return found
