@@ -61,6 +61,8 @@ NOT_MODELLED = {
             "DXT memory",
             "thread of a traced call",
             "sizes above 2 GiB in one call",
+            "`H5Dread_multi`, `H5Dwrite_multi`",
+            "`H5Fcreate_async`, `H5Dwrite_async` and the other calls with an event set",
             "HDF5 settings given from outside",
             "collective HDF5 transfers that were carried out independently",
             "TCP connections that a program makes, and requests through libcurl",
