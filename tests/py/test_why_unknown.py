@@ -171,12 +171,12 @@ def test_mapped_files_are_named_beside_what_is_saved() -> None:
 def test_processes_that_ranks_start_are_named_beside_what_is_saved(writes: float, said: str) -> None:
     first = RankLine().file(1, 1 + writes) if writes else RankLine()
     job = job_with(first.together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2))
-    alone, with_children = (
-        replace(job, private={**job.private, "process": use(seconds=5.1, children=children)})
-        for children in (0.0, 0.01)
+    alone, busy, asleep = (
+        replace(job, private={**job.private, "process": use(on_core, children=children)})
+        for on_core, children in ((1.0, 0.0), (10.0, 0.01), (1.0, 0.01))
     )
-    assert "beside" not in storage_note(alone)
-    assert said in storage_note(with_children)
+    assert "beside" not in storage_note(alone) + storage_note(busy)
+    assert said in storage_note(asleep)
 
 
 def test_a_job_without_io_is_told_so() -> None:

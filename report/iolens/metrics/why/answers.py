@@ -14,7 +14,7 @@ from iolens.metrics.files.grouped import families_of
 from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.regions import region_paths
-from iolens.metrics.processor.sampled.parts import COMPUTE, RUNNABLE
+from iolens.metrics.processor.sampled.parts import ASLEEP, COMPUTE, RUNNABLE
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
 from iolens.metrics.times.clocks import CommonClock, common_clock
@@ -394,9 +394,12 @@ def storage_saving(job: Job) -> StorageSaving | None:
 
 
 def starts_processes(job: Job) -> bool:
-    """Returns True if ranks started processes and waited for their end: the events have no call of theirs."""
-    used = job.tables.get("process")
-    return used is not None and "children_time" in used.names and bool((used["children_time"] > 0).any())
+    """Returns True if ranks started processes, of which the events have no call, and a rank slept for 1 % of the run,
+    possibly to wait for their end.
+    """
+    used, times = job.tables.get("process"), rank_time(job)
+    started = used is not None and "children_time" in used.names and bool((used["children_time"] > 0).any())
+    return started and (times is None or float(times[ASLEEP].max()) >= _LEAST * job.run_time)
 
 
 @once_per_job
