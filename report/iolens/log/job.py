@@ -129,6 +129,11 @@ class Job:
         return (*self.missing, *reasons, *map(str, self.info.get("partial", ())))
 
     @property
+    def is_recovered(self) -> bool:
+        """Returns whether the log was made from the records of processes that did not write it themselves."""
+        return bool(self.info.get("partial"))
+
+    @property
     def unfollowed(self) -> tuple[str, ...]:
         """Returns sentences on the ways in which the program moved bytes that the profiler does not see."""
         table = self.tables.get("unfollowed", Records({}))

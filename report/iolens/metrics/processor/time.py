@@ -141,14 +141,19 @@ def _from_calls(job: Job, use: CoreUse | None) -> Parts:
         found[PROFILER] = by_rank(places, "begin_time", ranks)
     late = np.zeros(ranks) if use is None else np.nan_to_num(np.maximum(run_time - use.recorded, 0.0))
     init = np.zeros(ranks) if use is None else np.minimum(np.nan_to_num(use.init), found[START])
-    found[START] = found[START] + late
+    # A process that did not write its log may have run on after its processor time was last recorded.
+    uncounted = late if job.is_recovered else np.zeros(ranks)
+    found[START] = found[START] + late - uncounted
     spent = np.asarray(sum(found.values()))
     fits = np.minimum(1.0, run_time / np.maximum(spent, 1e-300))
     found = {part: fits * values for part, values in found.items()}
-    outside = np.maximum(run_time - spent, 0.0)
+    outside = np.maximum(run_time - spent - uncounted, 0.0)
     inside = np.maximum(run_time - outside - late - init, 0.0)
     computing = UNTRACED if _has_untraced_mpi(job, use) else COMPUTE
-    return found | _outside_parts(outside, inside, use, _least_computing(found, init + late, use), computing)
+    least = _least_computing(found, init + late - uncounted, use)
+    parts = found | _outside_parts(outside, inside, use, least, computing)
+    parts[UNKNOWN] = parts[UNKNOWN] + np.maximum(run_time - spent - outside, 0.0)
+    return parts
 
 
 def _called_io(job: Job, ranks: int) -> Parts:

@@ -10,6 +10,13 @@ _ENDED = """\
 Let the program end by itself: the last records of a killed program may be
 missing."""
 
+_REPLACED = """\
+Look at the log of the program that the process became, too: it is a log of
+its own."""
+
+_REPLACED_SIGN = "became another program"
+"""Words of the reason that `iolens-recover` gives for a process that called exec."""
+
 _MEMORY = """\
 Give the profiler more memory, or record fewer files:
 
@@ -26,7 +33,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     full = [module.name for module in job.modules if module.partial]
     remedies = [_MEMORY.replace("{modules}", ",".join(full))] if full else []
     if len(job.partial) > len(full):
-        remedies.insert(0, _ENDED)
+        is_replaced = any(_REPLACED_SIGN in reason for reason in job.partial)
+        remedies.insert(0, _REPLACED if is_replaced else _ENDED)
     return Seen(" ".join(job.partial), None, "", "\n\n".join(remedies))
 
 

@@ -63,6 +63,8 @@ def time_note(job: Job) -> str:
     said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
     if each[parts.UNKNOWN].any():
         said.append(_COUNTED_TOGETHER if core_use(job) is not None else _NOT_COUNTED)
+        if job.is_recovered:
+            said.append(_UNCOUNTED)
     if time.is_traced(job):
         said.append("Simultaneous calls of several threads are added, up to the run time.")
     return " ".join(said)
@@ -83,6 +85,7 @@ _COUNTED_TOGETHER = (
     "Not attributed: outside I/O and MPI; the kernel counts the whole run together, so that this time may have been on "
     "a core or not."
 )
+_UNCOUNTED = "Time after the processor time of a process was last recorded is not attributed either."
 _NOT_COUNTED = "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core."
 
 
