@@ -18,7 +18,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.gauges import gauges
-from iolens.metrics.job.unknown import CAUSES, CLOCK, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
+from iolens.metrics.job.unknown import CAUSES, CLOCK, EXCHANGE, NUMBERS, RECORDS, REMARKS, TRANSFERS, unknown
 from iolens.metrics.once import once_per_job
 from iolens.missing import is_nan
 
@@ -109,8 +109,7 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     found_gaps = unknown(job)
     gaps = list(found_gaps.rows("what", "why", "doubt")) if found_gaps is not None else []
     doubted = {NUMBERS} if said.kind == "nothing" else {NUMBERS, CAUSES}  # No cause is named if little time is lost.
-    # A verdict of "too short to judge" already speaks of the clock.
-    decisive = [gap for gap in gaps if gap[2] in doubted and not (said.is_too_short and gap[0] == CLOCK)]
+    decisive = [gap for gap in gaps if gap[2] in doubted and not _is_beside(gap[0], said, found)]
     return Diagnosis(
         said,
         judged,
@@ -119,6 +118,15 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
         _confidence(said, {doubt for _, _, doubt in decisive}),
         tuple(_gap_sentence(what, why) for what, why, _ in decisive),
     )
+
+
+def _is_beside(gap: str, said: Verdict, found: Sequence[Finding]) -> bool:
+    """Returns whether a gap says nothing new about this verdict. A verdict of "too short to judge" already speaks of
+    the clock; only a verdict about exchange depends on the times inside collective calls.
+    """
+    if gap == EXCHANGE:
+        return not any(one.id == "exchange" and one.title in said.sentence for one in found)
+    return said.is_too_short and gap == CLOCK
 
 
 def _confidence(said: Verdict, doubts: set[str]) -> str:

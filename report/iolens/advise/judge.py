@@ -99,10 +99,16 @@ def _part_of_run(job: Job, share: float, spent: float, limit: str = "") -> str:
     """Returns the share of I/O in the run, an upper bound: of the recorded I/O, if records are missing. A share that is
     below `limit` and would be printed as equal to it is given as less.
     """
-    whose = "Recorded I/O" if job.partial or unrecorded_files(job) else "I/O"
+    whose = _recorded_io(job)
+    whose = whose[0].upper() + whose[1:]
     most = say.at_most(max(share, LEAST_SHARE))
     bound = f"less than {limit}" if most == limit else f"at most {most}"
     return f"{whose} took {bound} of the run: {say.brief_seconds(spent)} of {say.run_time(job)}"
+
+
+def _recorded_io(job: Job) -> str:
+    """Returns the name of the I/O that the log has, for the middle of a sentence."""
+    return "recorded I/O" if job.partial or unrecorded_files(job) else "I/O"
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
@@ -181,7 +187,9 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     said = sentence.format(share=say.percent(found.share), whose=_time_of(job))
     details = "".join(f"; {detail}" for detail in (found.detail,) if detail)
     whose = "the slowest rank's" if job.nprocs > 1 else "it"
-    most = "" if share is None else f"; I/O took at most {say.at_most(max(share, LEAST_SHARE))} of {whose}"
+    most = (
+        "" if share is None else f"; {_recorded_io(job)} took at most {say.at_most(max(share, LEAST_SHARE))} of {whose}"
+    )
     return Verdict(kind, f"{said}{_hottest(job, found.kind)}{details}{most}.", how, share)
 
 

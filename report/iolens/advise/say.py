@@ -40,8 +40,12 @@ def count(value: float, noun: str = "") -> str:
 
 
 def percent(part: float) -> str:
-    """Formats a share between 0 and 1 as per cent, such as `2.0 %` or `34 %`."""
+    """Formats a share between 0 and 1 as per cent, such as `2.0 %` or `34 %`; a share that would round to 100 %
+    without being that as `> 99 %`.
+    """
     value = 100 * part
+    if 99.5 <= value < 100:
+        return "> 99 %"
     return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
 
 

@@ -30,6 +30,8 @@ _LITTLE = 0.05
 
 CLOCK = "start and end more precisely than to a second"
 
+EXCHANGE = "exchange and waiting apart in collective calls"
+
 
 @once_per_job
 def unknown(job: Job) -> Records | None:
@@ -130,6 +132,12 @@ def _gaps(job: Job) -> list[tuple[str, str, str, bool]]:
             ost.target_bytes(job).reason,
             NOTHING,
             "LUSTRE" in records and bool(ost.target_bytes(job).reason),
+        ),
+        (
+            EXCHANGE,
+            "the log does not have the times at which ranks entered them (iolens run records these)",
+            CAUSES,
+            mpiio.has_collective_transfers(job) and mpiio.exchange_times(job) is None,
         ),
         ("places within files", "single transfers were not traced (DXT)", NOTHING, not set(TRACES) & set(records)),
         (

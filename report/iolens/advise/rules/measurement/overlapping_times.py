@@ -9,6 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.job.share import KINDS, io_seconds, rank_seconds
+from iolens.metrics.times.traces import TRACES
 
 REMEDY = """\
 Look at times of events instead of sums: the heat map, the files' first and
@@ -16,6 +17,9 @@ last accesses, and single transfers:
 
   iolens run --dxt -- ./app
   export DXT_ENABLE_IO_TRACE=1     # Darshan"""
+
+_TRACED = f"{REMEDY.partition(':')[0]}, all of which this log has."
+"""Remedy for a log that has traced each transfer."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -27,8 +31,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
     most = float(own.max())
     if most < limits["overlap"] * job.run_time or most < limits["least_seconds"]:
         return None
+    whose = f"rank {int(own.argmax())}" if job.nprocs > 1 else "the process"
     evidence = (
-        f"The I/O times of rank {int(own.argmax())} add up to {say.seconds(most)} in a run of "
+        f"The I/O times of {whose} add up to {say.seconds(most)} in a run of "
         f"{say.seconds(job.run_time)}: threads did I/O at the same time, or waited in I/O calls (for a pipe or a lock)."
     )
     counted = io_seconds(job)
@@ -37,7 +42,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             f" The I/O time of the job ({say.seconds(counted)}) leaves out the calls that opened a file and waited "
             "there for another process."
         )
-    return Seen(evidence, None, "", REMEDY)
+    return Seen(evidence, None, "", _TRACED if set(TRACES) & set(job.records) else REMEDY)
 
 
 RULE = Rule(

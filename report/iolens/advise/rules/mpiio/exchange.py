@@ -125,8 +125,8 @@ RULE = Rule(
     "parts of ranks are not large and contiguous; in logs without these times, MPI-IO takes twice as long as "
     "POSIX below it",
     limits=("large_transfer",),
-    why="Exchange between ranks, or waiting for late ranks, limits this part of the I/O; a faster file system would "
-    "not shorten it.",
+    why="Exchange between ranks, or waiting for late ranks, limits this part of the I/O. A faster file system shortens "
+    "only the waits for the aggregator that is the slowest in its round.",
     read_more="https://github.com/pmodels/mpich/issues/7935 (arrays in blocks); ROMIO hint cb_nodes",
     check=check,
 )

@@ -48,8 +48,8 @@ RULE = Rule(
     says="independent MPI-IO calls take at least `above_posix` times as long as the POSIX calls below them, for files "
     "whose bytes POSIX recorded",
     limits=("above_posix",),
-    why="The difference is locks, packing of scattered data, or waiting in the MPI library: a faster "
-    "file system would not shorten it.",
+    why="The difference is locks, packing of scattered data, or waiting in the MPI library, not the transfers "
+    "themselves.",
     read_more="ROMIO user's guide (data types, file locks, atomic mode); `iolens report`, page Striping and MPI-IO",
     check=check,
 )

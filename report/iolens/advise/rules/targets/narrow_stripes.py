@@ -34,11 +34,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "POSIX", ids, ("READ", "WRITE"))
     whole = float(moved[rows].sum())
     movers = max(posix_users(job, way).get(int(ids[0]), 0) for way in ("written", "read")) or ranks
-    who = f"{say.count(movers, 'rank')} of {ranks}" if movers < ranks else say.count(ranks, "rank")
+    name, much = say.files(job, ids[:1]), say.size(float(moved[first]))
+    alone = f"{name}: {say.count(ranks, 'rank')} moved {much}"
+    said = f"{say.count(ranks, 'rank')} share {name}, and {movers:,} of them moved {much}" if movers < ranks else alone
     others = f"this file and {say.count(len(ids) - 1, 'other')} like it" if len(ids) > 1 else "this"
     evidence = (
-        f"{say.files(job, ids[:1])}: {who} moved {say.size(float(moved[first]))} on "
-        f"{say.count(stripes, 'stripe')}; {others} took {say.seconds(spent)} on the slowest rank "
+        f"{said} on {say.count(stripes, 'stripe')}; {others} took {say.seconds(spent)} on the slowest rank "
         f"({say.size(whole)}, {say.rate(whole, spent)})."
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."

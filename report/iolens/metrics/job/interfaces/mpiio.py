@@ -209,6 +209,10 @@ def listed_ranks(ranks: Sequence[Any]) -> str:
     return ", ".join(parts)
 
 
+_COLLECTIVE = ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")
+"""Counters of collective reads and writes."""
+
+
 @once_per_job
 def collective_time(job: Job, by_family: bool = True) -> Records | None:
     """Returns where the time of collective calls went, per file or family of files for its aggregators (ranks with
@@ -236,6 +240,13 @@ def collective_time(job: Job, by_family: bool = True) -> Records | None:
     }
     table = found.take("path", "who").where(groups.first)
     return ordered(table.beside({"files": groups.distinct(found["file"]), "ranks": ranks, **means}), "path", "who")
+
+
+@once_per_job
+def has_collective_transfers(job: Job) -> bool:
+    """Returns whether ranks read or wrote in collective calls of MPI-IO."""
+    rows = job.records.get("MPI-IO")
+    return rows is not None and any(bool((rows[f"MPIIO_{name}"] > 0).any()) for name in _COLLECTIVE)
 
 
 @once_per_job
