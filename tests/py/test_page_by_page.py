@@ -15,25 +15,27 @@ import iolens.pages.words as formats
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import diagnosis
+from iolens.advise import diagnosis, say
 from iolens.log import Job, read_log
 from iolens.metrics.job import cost
 from iolens.metrics.job.gauges import balance
 from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.mpi.functions import mpi_functions
-from iolens.metrics.processor.sampled.parts import ANY_MPI, COLLECTIVE, IO, POINT, UNKNOWN
+from iolens.metrics.processor.sampled.parts import ANY_MPI, COLLECTIVE, IO, POINT, START, UNKNOWN
 from iolens.metrics.times import traces
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
+from iolens.pages.exhibits.overview import gauge_pairs
 from iolens.pages.exhibits.processor.time import EFFICIENCIES, TIME_PARTS
-from iolens.pages.exhibits.storage.files import COSTLY_FILES
+from iolens.pages.exhibits.storage.files import COSTLY_FILES, FAILED_CALLS
 from iolens.pages.exhibits.storage.striping import TARGET_BYTES
 from iolens.pages.exhibits.timeline import RANK_SPANS, activity_maps
-from iolens.pages.job.judgement.paragraphs import confident_verdict, judgement
+from iolens.pages.job.judgement.paragraphs import all_findings, confident_verdict, first_action, judgement
 from iolens.pages.job.terminal import Screen, show_job
 from iolens.pages.job.time_bar import time_bar
 from iolens.pages.job.words import title
 from iolens.pages.text.cells import middle
-from job_example import SHARED, frame
+from job_example import SHARED, frame, job_of
+from processor_example import use
 
 TESTS = Path(__file__).parents[1]
 SAMPLES, LABELLED = TESTS / "data/darshan", TESTS / "advice/logs"
@@ -189,7 +191,7 @@ def test_a_verdict_of_too_short_is_said_once() -> None:
 
 
 def test_time_that_is_hardly_unknown_leaves_no_doubt() -> None:
-    assert diagnosis(sample("e3sm_io_heatmap_only")).doubts == ()
+    assert not any("computing" in doubt for doubt in diagnosis(sample("e3sm_io_heatmap_only")).doubts)
     assert diagnosis(sample("treddy*")).doubts == ()  # An average rank was in I/O for more than half of the run.
     assert any("computing and waiting" in doubt for doubt in diagnosis(sample("partial_data_stdio")).doubts)
 
@@ -327,3 +329,88 @@ def test_time_of_hdf5_above_the_layers_of_the_bar_is_said_to_lie_in_the_rest() -
     assert "outside I/O, with the time that HDF5 takes above these layers." in bar.caption
     (other,) = time_bar(sample("sample-badost"))
     assert "above these layers" not in other.caption
+
+
+def test_the_time_of_a_process_after_its_last_count_is_not_its_start() -> None:
+    """A process that called exec was counted for 0.25 ms and kept its records for 100 ms: nobody knows the rest."""
+    counted = use(on_core=0.0002, seconds=0.00025)
+    ended = job_of(0.1, private={"process": counted})
+    killed = replace(ended, private={"process": counted, "job": {"partial": ["The process was killed."]}})
+    assert time.rank_time(ended)[START].max() == pytest.approx(0.1 - 0.00025)
+    assert time.rank_time(killed)[START].max() == 0.0
+    assert time.rank_time(killed)[UNKNOWN].min() == pytest.approx(0.1 - 0.00025)
+
+
+def test_a_share_that_is_not_all_is_not_called_all() -> None:
+    assert [say.percent(part) for part in (0.994, 0.997, 1.0)] == ["99 %", "> 99 %", "100 %"]
+
+
+def test_a_process_that_became_another_program_is_not_called_killed() -> None:
+    reason = "The process became another program (exec) without writing its log."
+    made = job_of(private={"job": {"partial": [reason]}})
+    (note,) = [one for one in diagnosis(made).notes if one.id == "log-partial"]
+    assert "killed" not in note.remedy
+    assert "program that the process became" in note.remedy
+
+
+def test_a_verdict_on_exchange_is_certain_only_with_the_times_inside_the_calls() -> None:
+    found = diagnosis(sample("e3sm_io_heatmap_only"))
+    assert found.worth[0].id == "exchange"
+    assert found.confidence == "medium"
+    assert any("exchange and waiting apart" in doubt for doubt in found.doubts)
+    assert "would not shorten" not in found.worth[0].why
+    assert diagnosis(sample("treddy*")).confidence == "high"  # Its MPI-IO calls are independent.
+
+
+def test_io_of_a_log_without_records_of_some_files_is_recorded_io() -> None:
+    assert "; recorded I/O took at most 0.1 %" in diagnosis(sample("darshan-apmpi-2nodes-64mpi")).verdict.sentence
+
+
+def test_a_remedy_does_not_ask_for_what_the_log_has() -> None:
+    made = sample("dxt")
+    (note,) = [one for one in diagnosis(made).notes if one.id == "overlapping-times"]
+    assert "--dxt" not in note.remedy
+    assert "I/O times of the process add up" in note.evidence
+    untraced = replace(made, frames={name: rows for name, rows in made.frames.items() if not name.startswith("DXT")})
+    (note,) = [one for one in diagnosis(untraced).notes if one.id == "overlapping-times"]
+    assert "iolens run --dxt" in note.remedy
+
+
+def test_a_finding_stands_in_full_once() -> None:
+    made = sample("e3sm_io_heatmap_only")
+    first, *others = diagnosis(made).worth
+    said = [block.text for block in [*first_action(made), *all_findings(made)]]
+    assert others
+    assert [sum(one.evidence in text for text in said) for one in (first, *others)] == [1] * len(diagnosis(made).worth)
+
+
+def test_one_process_has_no_columns_for_ranks() -> None:
+    failed = {"rank": [0], "operation": ["open"], "error": [2], "calls": [3], "seconds": [0.1]}
+    tables = {"failed_calls": pd.DataFrame(failed)}
+    alone, several = (FAILED_CALLS.table(job_of(nprocs=count, private=tables)) for count in (1, 4))
+    assert [head for head in alone.columns if "rank" in head] == []
+    assert [head for head in several.columns if "rank" in head] == ["ranks", "most of a rank", "slowest rank, s"]
+
+
+def test_the_ranks_that_share_a_file_are_not_those_that_moved_its_bytes() -> None:
+    found = diagnosis(sample("imbalanced-io")).worth[0]
+    assert found.evidence.startswith("496 ranks share 3981085427, and 1 of them moved 98.6 GiB on 1 stripe;")
+
+
+def test_shares_of_a_run_of_unknown_length_say_what_they_refer_to() -> None:
+    (drawn,) = IO_COST.figures(sample("hdf5_diagonal_write_bytes_range_dxt"))
+    assert "Shares are of 4 s, which is the most" in drawn.caption
+
+
+def test_kinds_of_files_that_nobody_used_have_no_rows() -> None:
+    assert {row[0] for row in AVERAGE_IO.table(sample("e3sm_io_heatmap_only")).rows} == {"shared"}
+
+
+def test_a_caption_explains_the_colours_that_are_there() -> None:
+    (_, said) = gauge_pairs(sample("dxt"))
+    assert said.text == "Grey: not judged (nothing to gain)."
+
+
+def test_a_path_keeps_its_last_folders() -> None:
+    path = "/users/me/.conda/envs/one/lib/python3.8/logging/__pycache__/__init__.cpython-38.pyc"
+    assert middle(path, 60) == f"/users/…{path[-53:]}"

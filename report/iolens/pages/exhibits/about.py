@@ -57,10 +57,10 @@ START_UP: Exhibit[Job] = Exhibit(
     name="start_up",
     title="How the processes started",
     metric=start_up.start_up,
-    columns=[
+    columns=lambda job: [
         Column("what", "what"),
-        Column("least", ("least", "what"), _amount),
-        Column("most", ("most", "what"), _amount),
+        *([Column("least", ("least", "what"), _amount)] * (job.nprocs > 1)),
+        Column("most" if job.nprocs > 1 else "value", ("most", "what"), _amount),
     ],
     note=_start_note,
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from iolens.lazy import pd
 from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest
 from iolens.metrics.job import cost
 from iolens.pages import words
@@ -29,6 +32,7 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     caption = (
         f"Share of the run time{whose}; the number at the right is the share of read, write and metadata together."
     )
+    caption += about_shares(job)
     if {"MPI-IO", "POSIX"} <= set(found["module"]):
         caption += " MPI-IO contains the POSIX time below it."
     if (found[["read", "write", "meta"]].sum(axis=1) > _MORE * job.run_time).any():
@@ -45,6 +49,11 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         for row in found.itertuples()
     )
     yield FigureBlock(cost_bars(found, job.run_time), caption, title="Average I/O cost per process", says=says)
+
+
+def about_shares(job: Job) -> str:
+    """Returns what shares of the run refer to, for a log whose run time is known to the second only; else ""."""
+    return f" Shares are of {job.run_time:.0f} s, which is the most that the run can have taken." if job.coarse else ""
 
 
 def _of_run(seconds: float, run_time: float) -> str:
@@ -109,10 +118,19 @@ def _average_note(job: Job) -> str:
     return said + (overlapped if spent > _MORE * job.run_time else "")
 
 
+def _used_kinds(job: Job) -> Records:
+    """Returns the average I/O without the kinds of files on which nothing was done, unless that leaves none."""
+    found = cost.average_io(job)
+    used = set(found["kind"][(found["seconds"] > 0) | (np.nan_to_num(found["bytes"]) > 0)].tolist())
+    return found.where(np.isin(found["kind"], sorted(used))) if used else found
+
+
 AVERAGE_IO: Exhibit[Job] = Exhibit(
     name="average_io",
     title="Average I/O of a process",
-    metric=cost.average_io,
+    metric=_used_kinds,
+    whole=cost.average_io,
+    listed=_used_kinds,
     needs="seconds",
     columns=[
         Column("files", "kind"),

@@ -143,7 +143,9 @@ def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     grey = known[[good is None for good in known["good"]]]
     unjudged = set(grey["reason"]) if len(grey) == len(known) else set()
     why = f" ({unjudged.pop()})" if len(unjudged) == 1 else ""
-    caption = f"Green: within the bound; red: outside it; grey: not judged{why}."
+    colours = {True: "green: within the bound", False: "red: outside it", None: f"grey: not judged{why}"}
+    shown = "; ".join(meaning for good, meaning in colours.items() if good in set(known["good"]))
+    caption = f"{shown[:1].upper()}{shown[1:]}." if shown else ""
     caption += _by_reason("Outside", red)
     caption += "" if why else _by_reason("Not judged", grey[grey["reason"] != ALL_IN_USE])
     caption += f" {_EFFECTIVE}" if "stripes" in set(known["gauge"]) else ""

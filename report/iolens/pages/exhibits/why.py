@@ -191,7 +191,7 @@ CRITICAL_PATH: Exhibit[Job] = Exhibit(
         Column("region", "region", optional=True),
         Column("seconds", "seconds", words.seconds),
         Column("share", "share", words.share),
-        Column("lost cores", "lost_cores", words.guarded, optional=True),
+        Column("lost cores", "lost_cores", words.ratio, optional=True),
         Column("place", "place", optional=True),
     ],
     note=path_note,

@@ -12,6 +12,7 @@ from iolens.metrics.job.share import io_mean_seconds, io_seconds
 from iolens.metrics.processor import time
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock
+from iolens.pages.exhibits.cost import about_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,7 +98,7 @@ def _about_parts(job: Job) -> str:
     several = job.nprocs > 1
     mean = f"Mean of {words.plural(job.nprocs, 'rank')}. " if several else ""
     differ = " and how ranks differ" if several else ""
-    return f"{mean}“Computing, MPI and I/O” says what each part holds{differ}.{_about_shares(job)}"
+    return f"{mean}“Computing, MPI and I/O” says what each part holds{differ}.{about_shares(job)}"
 
 
 def _about_io(job: Job) -> str:
@@ -116,9 +117,4 @@ def _about_io(job: Job) -> str:
     above = " and ".join(name for module, name in _LIBRARIES.items() if module in job.records)
     itself = f", with the time that {above} {'take' if ' ' in above else 'takes'} above these layers" if above else ""
     said.append(f"Not recorded: computing, communication and waiting outside I/O{itself}{hidden}.")
-    return " ".join(said) + _about_shares(job)
-
-
-def _about_shares(job: Job) -> str:
-    """Returns what the shares refer to, for a log whose run time is known to the second only; else ""."""
-    return f" Shares are of {job.run_time:.0f} s, which is the most that the run can have taken." if job.coarse else ""
+    return " ".join(said) + about_shares(job)

@@ -17,12 +17,13 @@ _LEAST_HEAD = 4
 
 
 def middle(text: str, keep: int) -> str:
-    """Returns `keep` characters of a text, two fifths from its beginning and the rest from its end. The name at the end
-    of a path is kept whole; a name for which there is no room loses its own middle.
+    """Returns `keep` characters of a text, two fifths from its beginning and the rest from its end. Of a path, the
+    beginning is the first folder at most, because the last folders and the name, which is kept whole, distinguish
+    files; a name for which there is no room loses its own middle.
     """
     head, name = 2 * keep // 5, text[text.rfind("/") :]
     if text.startswith("/") and " " not in text:
         if len(name) > keep - _LEAST_HEAD > _LEAST_HEAD:
             return f"{_DOTS}{middle(name[1:], keep - 1)}"
-        head = min(head, max(keep - len(name), 0))
+        head = min(head, max(keep - len(name), 0), text.index("/", 1) + 1 if "/" in text[1:] else head)
     return f"{text[:head]}{_DOTS}{text[len(text) - (keep - head) :]}"

@@ -47,14 +47,16 @@ def _plain(value: float) -> str:
     return words.count(value) if abs(value) >= 1000 else words.digits(value)
 
 
-_COLUMNS = [
-    Column("region", "region"),
-    Column("", "event"),
-    Column("average rank", ("value", "unit", "unavailable"), counter_text),
-    Column("rate", "rate", _rate),
-    Column("Imb.%", "imbalance_percent", words.points),
-    Column("counted", "ran", words.points),
-]
+def _columns(job: Job) -> list[Column]:
+    """Returns the columns of the counters; a single rank has no imbalance."""
+    return [
+        Column("region", "region"),
+        Column("", "event"),
+        Column("average rank" if job.nprocs > 1 else "value", ("value", "unit", "unavailable"), counter_text),
+        Column("rate", "rate", _rate),
+        *([Column("Imb.%", "imbalance_percent", words.points)] * (job.nprocs > 1)),
+        Column("counted", "ran", words.points),
+    ]
 
 
 def _counter_note(job: Job) -> str:
@@ -62,7 +64,7 @@ def _counter_note(job: Job) -> str:
     found = counters.counters(job)
     said = [
         "Counted: the part of the time in which the event had a counter; values are scaled up to the whole time.",
-        "n/a: this processor does not offer the event, or its operator forbids it, so nothing is derived from it.",
+        "n/a: the event was not counted, so nothing is derived from it.",
         "Nominal peak: the most double-precision operations per cycle of such a core, from a table of processors, "
         "not measured.",
     ]
@@ -77,7 +79,7 @@ COUNTERS: Exhibit[Job] = Exhibit(
     name="counters",
     title="Counters of the processors",
     metric=counters.counters,
-    columns=_COLUMNS,
+    columns=_columns,
     note=_counter_note,
     asked=True,
     source="iolens run --hwpc GROUP",
@@ -88,7 +90,7 @@ def of_the_run(job: Job) -> list[Block]:
     """Returns the counters of the whole run for a page; `iolens table` shows those of regions."""
     found = COUNTERS.frame(job)
     whole = None if found is None else found[found["region"] == counters.WHOLE]
-    return replace(COUNTERS, metric=lambda _: whole, columns=_COLUMNS[1:]).tables(job)
+    return replace(COUNTERS, metric=lambda _: whole, columns=_columns(job)[1:]).tables(job)
 
 
 IO_CALLERS: Exhibit[Job] = Exhibit(

@@ -198,13 +198,12 @@ FAILED_CALLS: Exhibit[Job] = Exhibit(
     name="failed_calls",
     title="Failed calls on files",
     metric=failed.failed_calls,
-    columns=[
+    columns=lambda job: [
         Column("operation", "operation"),
         Column("error", "error"),
         Column("calls", "calls", words.count),
-        Column("ranks", "ranks", words.count),
-        Column("most of a rank", "most", words.count),
-        Column("slowest rank, s", "slowest", words.seconds),
+        *([Column("ranks", "ranks", words.count), Column("most of a rank", "most", words.count)] * (job.nprocs > 1)),
+        Column("slowest rank, s" if job.nprocs > 1 else "s", "slowest", words.seconds),
     ],
     note="Opens and stats of any path, reads and writes of files. ENOENT: the path does not exist; a program that "
     "looks for a file in many folders has many of these.",

@@ -74,9 +74,13 @@ def all_findings(job: Job) -> list[Block]:
     others.
     """
     found = diagnosis(job)
-    is_said = len(found.worth) == 1 and _fits_first_page(found.worth[0])
-    numbered = () if is_said else enumerate(found.worth, 1)
-    blocks = [block for number, one in numbered for block in _paragraphs(one, f"{number}. ")]
+    numbered = list(enumerate(found.worth, 1))
+    blocks: list[Block] = []
+    if found.worth and _fits_first_page(found.worth[0]):
+        first = numbered.pop(0)[1]
+        if numbered:
+            blocks = [_heading(first, "1. "), Text("It stands in full on the first page.", "small")]
+    blocks += [block for number, one in numbered for block in _paragraphs(one, f"{number}. ")]
     for title, others in ((_MINOR, found.minor), (_NOTES, found.notes)):
         if others:
             blocks += [Text(title, "heading"), *(block for one in others for block in _brief_paragraphs(one))]
@@ -92,6 +96,11 @@ def _brief_paragraphs(one: Finding) -> list[Block]:
     return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
 
 
+def _heading(one: Finding, number: str = "") -> Text:
+    """Returns the title of a finding with its gain."""
+    return Text(f"{number}{one.title}: {one.gain_words}", "finding", EVIDENCE.get(one.id, ""))
+
+
 def _paragraphs(one: Finding, number: str = "", lines: int | None = None) -> list[Block]:
     """Returns a finding: title, gain, evidence, explanation, and the first lines of the text to paste."""
     remedy = one.remedy.strip().splitlines()
@@ -101,7 +110,7 @@ def _paragraphs(one: Finding, number: str = "", lines: int | None = None) -> lis
     if first and not shown:
         first = f"{first.rstrip(':.')}."
     return [
-        Text(f"{number}{one.title}: {one.gain_words}", "finding", EVIDENCE.get(one.id, "")),
+        _heading(one, number),
         Text(f"{one.evidence} {first if brief else one.why}".strip(), "small"),
         *([Text("\n".join(shown), "code")] if shown else []),
     ]
