@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.lab.doctor import parts, program_libraries, surroundings, trials, tried
+from iolens.lab.doctor import parts, program_libraries, surroundings, system, trials, tried
 from iolens.lab.doctor.features import features
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.storage.mounts import file_system
@@ -51,6 +51,16 @@ def test_what_is_missing_is_named_with_what_to_do(
     assert any(line.startswith("a program            NO  0 logs instead of one") for line in lines), said
     assert "libiolens.so         NO  not there; without it nothing is recorded" in lines
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_what_builds_the_workloads_is_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    make = tmp_path / "make"
+    make.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    rows = {row.name: row for row in system.tools()}
+    assert rows["make"] == CheckResult("make", str(make), True)
+    assert rows["cc"] == CheckResult("cc", "not there", None, "for `iolens workloads build`")
+    assert rows["mpicc"] == CheckResult("mpicc", "not there", None, "for `iolens workloads build`")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -71,3 +72,22 @@ def test_every_link_of_the_readmes_leads_somewhere() -> None:
     for readme in readmes:
         for target in re.findall(r"\]\(([^)#:]+)\)", readme.read_text(encoding="utf-8")):
             assert (readme.parent / target).exists(), f"{readme.relative_to(ROOT)}: {target}"
+
+
+def test_what_make_run_takes_is_said_where_the_readme_leads() -> None:
+    page = "docs/how-to/make-run.md"
+    assert page in (ROOT / "README.md").read_text(encoding="utf-8")
+    words = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert re.search(r"a short sweep took \w+ minutes .*? They took \d+ MB below the folder", words)
+    assert "A sweep measures nothing on a machine that other programs keep busy." in words
+
+
+def test_nothing_that_tries_a_road_sets_what_a_user_would_not_have_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make run` and `iolens run` find the launcher's variables by themselves, of Open MPI 4 and 5 and of MPICH."""
+    launchers = re.compile(r"\b(?:OMPI|PRTE|PMIX|PMI|HYDRA|MPICH)_\w+=")
+    for script in ("smoke.sh", "try-readme.sh", "try-roads.sh", "try-wheel.sh"):
+        assert launchers.findall((ROOT / "packaging" / script).read_text(encoding="utf-8")) == [], script
+    monkeypatch.syspath_prepend(str(ROOT / "docs/tools"))
+    environment = runpy.run_path(str(ROOT / "docs/tools/walk.py"))["environment"]
+    plain = environment(ROOT, plain=True)
+    assert {name for name in plain if plain[name] != os.environ.get(name)} <= {"COLUMNS", "PATH", "IOLENS_SPOOL"}
