@@ -370,6 +370,7 @@ def test_a_remedy_does_not_ask_for_what_the_log_has() -> None:
     made = sample("dxt")
     (note,) = [one for one in diagnosis(made).notes if one.id == "overlapping-times"]
     assert "--dxt" not in note.remedy
+    assert note.remedy.endswith("last accesses, and single transfers, all of which this log has.")
     assert "I/O times of the process add up" in note.evidence
     untraced = replace(made, frames={name: rows for name, rows in made.frames.items() if not name.startswith("DXT")})
     (note,) = [one for one in diagnosis(untraced).notes if one.id == "overlapping-times"]

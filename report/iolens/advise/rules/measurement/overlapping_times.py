@@ -18,7 +18,7 @@ last accesses, and single transfers:
   iolens run --dxt -- ./app
   export DXT_ENABLE_IO_TRACE=1     # Darshan"""
 
-_TRACED = f"{REMEDY.partition(':')[0]}, all of which this log has."
+_TRACED = REMEDY.partition(":\n")[0] + ", all of which this log has."
 """Remedy for a log that has traced each transfer."""
 
 
