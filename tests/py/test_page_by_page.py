@@ -415,3 +415,11 @@ def test_a_caption_explains_the_colours_that_are_there() -> None:
 def test_a_path_keeps_its_last_folders() -> None:
     path = "/users/me/.conda/envs/one/lib/python3.8/logging/__pycache__/__init__.cpython-38.pyc"
     assert middle(path, 60) == f"/users/…{path[-53:]}"
+
+
+def test_efficiencies_say_how_long_the_time_is_that_they_are_about() -> None:
+    ended = job_of(0.1, private={"process": use(on_core=0.0002, seconds=0.00025)})
+    assert time.working_seconds(time.rank_time(ended)) == pytest.approx(0.00025)
+    apmpi = pd.DataFrame({"id": 9, "rank": range(4), "node": "n", "time": 0.45, "sync_time": 0.0})
+    made = replace(sample("mpi-io-test"), frames={"APMPI": apmpi}, run_time=0.7, version="3.41")
+    assert "profiler's own time, 0.70 s here. " in EFFICIENCIES.table(made).note

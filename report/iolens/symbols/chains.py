@@ -15,7 +15,7 @@ _WRAPPERS = "libiolens"
 _ADAPTERS, _TRACERS = "libiolens-", "libiolens-trace-"
 """Files of the profiler's libraries that wrap MPI, and of those that wrap other libraries."""
 
-SOME_CALL = "(MPI call; iolens was updated since)"
+SOME_CALL = "(MPI call without a name: iolens has changed since the run)"
 """Name for an MPI function whose wrapper cannot be named, because the profiler's library has changed since the run."""
 
 RECORDER = "[iolens]"

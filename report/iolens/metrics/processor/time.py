@@ -363,6 +363,13 @@ _CERTAIN = 0.01
 """Efficiencies are given only if UNKNOWN is at most this part of the time, and less than computing."""
 
 
+def working_seconds(each: Records) -> float:
+    """Returns the longest time of a rank without MPI_Init, MPI_Finalize and the profiler's own time. `each`: the parts
+    of each rank's time.
+    """
+    return float((whole_time(each) - in_parts(each, (START, PROFILER))).max())
+
+
 @once_per_job
 def efficiencies(job: Job) -> Records | None:
     """Returns POP's efficiencies: name, value (0 to 1; NaN: not known), definition, unknown (why it is not).
@@ -377,7 +384,7 @@ def efficiencies(job: Job) -> Records | None:
     each = rank_time(job)
     if each is None or job.nprocs < 2 or job.run_time <= 0 or each[UNTRACED].any():
         return None
-    whole = float((whole_time(each) - in_parts(each, (START, PROFILER))).max())
+    whole = working_seconds(each)
     if whole <= 0:
         return None
     compute, moved = each[COMPUTE], in_parts(each, IO_PARTS)

@@ -120,6 +120,17 @@ def _value(number: float, unknown: str) -> str:
     return words.NONE if unknown or is_nan(number) else f"{number:.3f}"
 
 
+def _efficiency_note(job: Job) -> str:
+    """Returns a note on the letters in the definitions, with the time that the efficiencies are about."""
+    each = time.rank_time(job)
+    much = "" if each is None or job.coarse else f", {words.duration(time.working_seconds(each))} here"
+    return (
+        "c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time without MPI_Init, "
+        f"MPI_Finalize and the profiler's own time{much}. 1 is best. Waiting and I/O are separate factors here; POP "
+        "counts them as computing."
+    )
+
+
 EFFICIENCIES: Exhibit[Job] = Exhibit(
     name="efficiencies",
     title="Efficiencies after POP",
@@ -129,9 +140,7 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
         Column("value", ("value", "unknown"), _value),
         Column("definition", ("definition", "unknown"), lambda said, why: f"{said}; {why}" if why else said),
     ],
-    note="c: computing, w: waiting outside I/O and MPI, o: I/O, of a rank; T: the run time without MPI_Init, "
-    "MPI_Finalize and the profiler's own time. 1 is best. Waiting and I/O are separate factors here; POP counts them "
-    "as computing.",
+    note=_efficiency_note,
     source=_SOURCE,
 )
 
