@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from iolens.log.format import container, private
 from iolens.log.format.container import open_container
 from iolens.log.format.private import MEMORY_PER_ROW, entries_of, inflated
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
-from iolens.metrics.why.answers import limits, why
+from iolens.metrics.why.answers import limits, replays, waits_by_cause, why
 from why_programs import RankLine, events_of
 
 LOG = Path(__file__).parents[1] / "data/iolens/predict/ior-1-stripe.darshan"
@@ -32,18 +33,24 @@ def chunk(line: RankLine, rank: int) -> bytes:
     return header + b"\n" + b"".join(values.tobytes() for values in columns.values())
 
 
+def log_with(lines: list[RankLine], folder: Path) -> Path:
+    """Returns a log with these events of its ranks."""
+    log = open_container(LOG)
+    contents = split_log(log)
+    region = PrivateRegion("why_events", "table", tuple(chunk(line, rank) for rank, line in enumerate(lines)))
+    others = tuple(each for each in contents.private or () if each.name != "why_events")
+    path = folder / "events.darshan"
+    path.write_bytes(put_together(log, replace(contents, private=(*others, region))))
+    return path
+
+
 def log_of_barriers(folder: Path) -> Path:
     """Returns a log whose ranks meet in a barrier each second."""
-    log = open_container(LOG)
-    ranks, contents, line = read_log(LOG).nprocs, split_log(log), RankLine()
+    ranks, line = read_log(LOG).nprocs, RankLine()
     for second in range(BARRIERS):
         line.together("MPI_Barrier", second, second + 0.5, ranks)
     line.together("MPI_Finalize", BARRIERS, BARRIERS + 1, ranks)
-    region = PrivateRegion("why_events", "table", tuple(chunk(line, rank) for rank in range(ranks)))
-    others = tuple(each for each in contents.private or () if each.name != "why_events")
-    path = folder / "barriers.darshan"
-    path.write_bytes(put_together(log, replace(contents, private=(*others, region))))
-    return path
+    return log_with([line] * ranks, folder)
 
 
 def with_memory_for(rows: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
@@ -64,6 +71,28 @@ def test_the_first_events_of_all_ranks_are_analysed(tmp_path: Path, monkeypatch:
     assert (len(found.program), found.until) == (job.nprocs * KEPT, KEPT - 0.5)
     beyond = f"{job.nprocs * (BARRIERS + 1 - KEPT):,}"
     assert f"the memory of this machine does not suffice for the {beyond} later ones" in limits(job)[0]
+
+
+def test_an_event_takes_no_more_memory_than_is_counted_for_it(tmp_path: Path) -> None:
+    ranks, lines = read_log(LOG).nprocs, []
+    for rank in range(ranks):
+        line = RankLine()
+        for time in range(4000):
+            if rank % 2:
+                line.receive(time, time + 0.2, rank - 1)
+            else:
+                line.send(time + 0.1, time + 0.2, rank + 1)
+            line.file(time + 0.3, time + 0.4).together("MPI_Barrier", time + 0.5, time + 0.6, ranks)
+        lines.append(line)
+    replays(read_log(log_of_barriers(tmp_path)))  # Modules that this loads do not count.
+    path = log_with(lines, tmp_path)
+    tracemalloc.start()
+    job = read_log(path)
+    assert waits_by_cause(job) is not None
+    assert replays(job) is not None
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.7 < peak / len(job.tables["why_events"]) / MEMORY_PER_ROW["why_events"] < 1
 
 
 def test_all_ranks_together_may_have_more_events_than_one_region_may_have_bytes(

@@ -19,7 +19,7 @@ from iolens.memory import free_memory
 
 FOOTER = struct.Struct("<8sQQQ")
 MAGIC = b"iolens01"
-MEMORY_PER_ROW = {"why_events": 500}
+MEMORY_PER_ROW = {"why_events": 750}
 """Tables whose first rows can be analysed without the others, and the bytes of memory that the analysis of a row takes.
 """
 
