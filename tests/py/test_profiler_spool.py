@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,23 @@ def merge(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [RECOVER, "merge", *map(str, words)], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_a_process_killed_while_it_writes_its_log_without_a_spool_leaves_no_file(tmp_path: Path) -> None:
+    """strace kills the process at the last call before the log gets its name."""
+    data = tmp_path / "data"
+    data.write_bytes(b"x")
+    environment = harness.environment(tmp_path, IOLENS_SPOOL="none")
+    ours = ["-E", f"LD_PRELOAD={environment.pop('LD_PRELOAD')}", "-e", "trace=fchmod"]
+    for kill, status, left in (([], 0, 1), (["-e", "inject=fchmod:signal=SIGKILL"], -9, 0)):
+        for log in (tmp_path / "logs").iterdir():
+            log.unlink()
+        command: list[str | Path] = ["strace", "-o", tmp_path / "calls", *ours, *kill, "cat", data]
+        done = subprocess.run(command, env=environment, check=False, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        if done.returncode != status:
+            pytest.skip("strace may not trace here, or injects no signals")
+        assert len(list((tmp_path / "logs").iterdir())) == left
 
 
 @pytest.mark.parametrize(("how", "status"), [("kill", -9), ("abort", -6)])

@@ -11,6 +11,7 @@
 #include "../system/untrusted_path.h"
 #include "../spool/spool.h"
 #include "../system/file_info.h"
+#include "../system/path_room.h"
 #include "../system/system_call.h"
 
 enum { LARGEST_WRITE = 1 << 30, MOST_JOINED = 1 << 13 };
@@ -49,6 +50,42 @@ static int create_partial(const struct writer *writer)
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
+/* Forms the kernel's name of the file that is being written. */
+static void name_descriptor(int fd, char name[32]) { snprintf(name, 32, "/proc/self/fd/%d", fd); }
+
+/* Creates the file without a name in the folder of the log, so that nothing remains if the process is killed
+ * while it writes. Returns -1 if the file system has no such files, or if the kernel's name for the file, by
+ * which it gets its own, cannot be used. */
+static int create_unnamed(const struct writer *writer)
+{
+    char *folder = path_room_take(), name[32];
+    if (!folder)
+        return -1;
+    const char *slash = strrchr(writer->name.text, '/');
+    snprintf(folder, PATH_BYTES, "%.*s", slash ? (int)(slash - writer->name.text) : 1,
+             slash ? writer->name.text : ".");
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, *folder ? folder : "/", O_WRONLY | O_TMPFILE | O_CLOEXEC,
+                              0600);
+    path_room_give(folder);
+    if (fd < 0)
+        return -1;
+    name_descriptor(fd, name);
+    if (system_call(SYS_faccessat, AT_FDCWD, name, F_OK) == 0)
+        return fd;
+    system_call(SYS_close, fd);
+    return -1;
+}
+
+/* Gives a file without a name that of an unfinished file. */
+static void give_name(struct writer *writer)
+{
+    char name[32];
+    name_descriptor(writer->fd, name);
+    system_call(SYS_unlinkat, AT_FDCWD, writer->partial, 0);
+    if (system_call(SYS_linkat, AT_FDCWD, name, AT_FDCWD, writer->partial, AT_SYMLINK_FOLLOW) != 0)
+        writer_fail(writer, errno);
+}
+
 static bool is_taken(const struct writer *writer)
 {
     return system_call(SYS_faccessat, AT_FDCWD, writer->name.text, F_OK) == 0;
@@ -69,7 +106,12 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
         return true;
     if (!replace && is_taken(writer))
         return false;
-    writer->fd = create_partial(writer);
+    /* Other ranks open the file by its name. With a spool, `iolens recover` removes an unfinished file. */
+    if (transport->size == 1 && !iolens_spool.header)
+        writer->fd = create_unnamed(writer);
+    writer->unnamed = writer->fd >= 0;
+    if (!writer->unnamed)
+        writer->fd = create_partial(writer);
     if (writer->fd < 0 && errno == EEXIST && !replace)
         return false;
     if (writer->fd < 0 && errno == EEXIST && system_call(SYS_unlinkat, AT_FDCWD, writer->partial, 0) == 0)
@@ -216,6 +258,8 @@ bool writer_close(struct writer *writer, mode_t mode)
     const struct iolens_transport *transport = writer->transport;
     if (writer->fd >= 0 && transport->rank == 0 && system_call(SYS_fchmod, writer->fd, mode) != 0)
         writer_fail(writer, errno);
+    if (writer->unnamed && !writer->error)
+        give_name(writer);
     if (writer->fd >= 0 && system_call(SYS_close, writer->fd) != 0)
         writer_fail(writer, errno);
     int64_t culprit = writer->error ? transport->rank : transport->size;
