@@ -164,6 +164,7 @@ def test_high_water_and_what_was_not_freed_by_caller(tmp_path: Path) -> None:
     assert 0 < rank["high_time"] < job.run_time
 
 
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
 def test_the_caller_in_cxx_is_behind_operator_new(tmp_path: Path) -> None:
     source = tmp_path / "news.cpp"
     source.write_text(
