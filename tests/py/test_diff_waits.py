@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from iolens.log import Job
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
+from iolens.metrics.why.answers import waits_by_cause
 from iolens.pages.exhibits.subjects.tables import differences
 from iolens.pages.subjects.words import headline, notes
 from test_why import job_with
@@ -50,6 +51,29 @@ def test_the_largest_changes_come_first() -> None:
     (said,) = headline(compared)
     assert "waits for rank 0: write of mesh 6 s → 0 s; waits for rank 1: computing 0 s → 2 s" in said
     assert notes(compared) == []
+
+
+def test_files_of_one_name_in_several_folders_are_one_piece_of_work() -> None:
+    """Rank 0 writes 3 s and 1 s to two files that are both called mesh; rank 1 waits for both, and for no others."""
+    late = RankLine().file(0, 3, 1).file(3, 4, 2).together("MPI_Barrier", 4, 4.1, 2)
+    one = job_with(late, RankLine().together("MPI_Barrier", 0, 4.1, 2))
+    compared = subjects(replace(one, names={1: "/a/mesh", 2: "/b/mesh"}), job(write=0, compute=1))
+    assert ("rank 0: write of mesh", 4.0, 0.0) in rows(compared, WAITS)
+    saved = {name: value for name, value, _ in rows(compared, SAVED)}
+    files = {name: value for name, value in saved.items() if "file" in name}
+    assert files == {"I/O on this file free, a/mesh": 3.0, "I/O on this file free, b/mesh": 1.0}
+
+
+def test_rounding_errors_are_no_waits() -> None:
+    """Both ranks wait equally long for a core; the difference of the sums is some 1e-16 s."""
+    late, other = RankLine(), RankLine()
+    for begin in (0.7 * step for step in range(12)):
+        late.held(begin, begin + 0.1).file(begin + 0.1, begin + 0.4)
+        late.together("MPI_Barrier", begin + 0.4, begin + 0.5, 2)
+        other.held(begin + 0.05, begin + 0.15).together("MPI_Barrier", begin + 0.15, begin + 0.5, 2)
+    found = waits_by_cause(job_with(late, other))
+    assert found is not None
+    assert min(found["seconds"].tolist()) > 1e-9
 
 
 @pytest.mark.parametrize("place", [0, 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -128,22 +129,27 @@ def _of_waits(job: Job) -> Iterator[Value]:
     """
     waits, path = waits_by_cause(job), path_by_activity(job)
     work = ("kind", "function", "file", "seconds")
+    waited: defaultdict[str, float] = defaultdict(float)
     for rank, *which, seconds in () if waits is None else waits.rows("rank", *work):
-        yield Value(WAITED, f"rank {rank}: {_work(*which)}", "s", float(seconds), -1)
-    on_path: dict[str, float] = {}
+        waited[f"rank {rank}: {_work(*which)}"] += float(seconds)
+    on_path: defaultdict[str, float] = defaultdict(float)
     for *which, seconds in () if path is None else path.rows(*work):
-        on_path[_work(*which)] = on_path.get(_work(*which), 0.0) + float(seconds)
-    for name, total in on_path.items():
-        yield Value(_ON_PATH, name, "s", total, -1)
+        on_path[_work(*which)] += float(seconds)
+    for group, totals in ((WAITED, waited), (_ON_PATH, on_path)):
+        for name, total in totals.items():
+            yield Value(group, name, "s", total, -1)
 
 
 def _of_replays(job: Job) -> Iterator[Value]:
     """Yields the seconds that the job would save with parts of its work left out."""
     found = replays(job)
-    asked = ("question", "rank", "file", "saved")
-    for question, rank, file, saved in () if found is None else found.rows(*asked):
+    asked = list(() if found is None else found.rows("question", "rank", "file", "saved"))
+    alike = Counter(PurePosixPath(file).name for _, _, file, _ in asked)
+    for question, rank, file, saved in asked:
         if question != NO_CHANGE and not is_nan(saved):
-            which = f", rank {rank}" if rank >= 0 else f", {PurePosixPath(file).name}" if file else ""
+            path = PurePosixPath(file)
+            name = "/".join(path.parts[-2:]) if alike[path.name] > 1 else path.name
+            which = f", rank {rank}" if rank >= 0 else f", {name}" if file else ""
             yield Value(_SAVED, f"{question}{which}", "s", max(float(saved), 0.0))
 
 

@@ -18,6 +18,9 @@ from iolens.metrics.why.calls.joins import ALL, Joins
 from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.waits import PATTERNS, Waits
 
+_ROUNDING = 1e-9
+"""Seconds of waits of one cause below which they are a rounding error of sums."""
+
 _CHUNK = 20_000
 """Number of a rank's waits that are analysed at once, which bounds the memory needed."""
 
@@ -58,6 +61,8 @@ def causes_of(program: Program, joins: Joins, waits: Waits, activities: Activiti
     short, long, held = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
     np.add.at(short, late_rank, cost_short)
     np.add.at(long, late_rank, cost_long)
+    for sums in (short, long):
+        sums[sums < _ROUNDING] = 0.0
     for late in np.unique(late_rank).tolist():
         rows = late_rank == late
         for what in np.flatnonzero(cost_short[rows].sum(axis=0) > 0).tolist():
