@@ -80,7 +80,8 @@ static void flush_charged(FILE *stream)
     emulation_charge_stream(fd, emulation_now());
 }
 
-/* Flushes all streams in the C library's order, in which one stream may append after another. */
+/* Flushes all streams in the C library's order, so that streams which append to one file are charged in the
+ * order in which their bytes land there. */
 static void flush_all(void)
 {
     _IO_list_lock();

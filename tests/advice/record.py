@@ -38,7 +38,7 @@ def main(corpus: str, *names: str) -> None:
 
 
 def record(work: Path, name: str, run: dict[str, Any]) -> None:
-    """Performs one run in a fresh folder; returns its log without the names of this machine."""
+    """Performs one run in a fresh folder, and stores its log in logs/ without the names of this machine."""
     data, output = work / "data", work / "output"
     for folder in (data, output):
         shutil.rmtree(folder, ignore_errors=True)

@@ -56,7 +56,7 @@ def drifting(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
 
 
 def drifting_quietly(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
-    """Returns the same drift with random errors of 2 %."""
+    """Returns the drift of `drifting` with random errors of 2 %."""
     return 0.4 * normal(random, order) + math.log(1.8) * order / order.size
 
 

@@ -215,8 +215,8 @@ static int fetched(void)
     return printf("%ld\n", (long)read(fd, &info, sizeof info)) < 0;
 }
 
-/* Prints the signals whose mask or handler is not the one that the program set, its alternate stack, and the
- * time of its timers. */
+/* Prints the signals that are blocked or handled although the program set none, the flags of the alternate
+ * stack, and the time left on the timers. */
 static int untouched(void)
 {
     sigset_t blocked;

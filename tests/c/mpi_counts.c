@@ -11,7 +11,7 @@
 
 enum { LONGEST = 1 << 17 };
 
-/* Sends from rank 0 to rank 1 with every kind of call. */
+/* Sends from rank 0 to rank 1 by Send, Ssend, Bsend, Isend, Issend and Sendrecv. */
 static void send_all(char *buffer, double *numbers)
 {
     MPI_Status status;

@@ -143,7 +143,7 @@ static void large_counts(void)
     expect("Request_free", 1, 0, 0, 0);
 }
 
-/* Moves more data than an int can count without touching it: 3 GiB to MPI_PROC_NULL, and a reduction on one
+/* Moves more data than an int can count without touching it: 3 GiB to MPI_PROC_NULL, and a broadcast on one
  * rank. */
 static void more_than_an_int(void)
 {

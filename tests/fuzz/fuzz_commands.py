@@ -103,7 +103,7 @@ def commands_on(path: Path, other: Path, folder: Path, chance: random.Random) ->
 
 
 def attempt(number: int, words: list[str], tally: Tally) -> None:
-    """Runs one command with its output thrown away."""
+    """Runs one command without showing its output, and counts how it ended."""
     said, complaint = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint), within(SECONDS):

@@ -270,7 +270,7 @@ static struct program *parse(char *text, int *count)
     return programs;
 }
 
-/* ------------------------------------------------------------------ executing them */
+/* ------------------------------------------------------------------ executing the call lists */
 
 static int64_t position(const struct operation *o, const struct state *s, const struct entry *e)
 {

@@ -30,7 +30,7 @@ COLUMNS = "unlinks links truncates allocates mkdirs rmdirs sendfiles copies".spl
 
 
 class ExtraModel:
-    """The files and folders of one process by name; names and descriptors are those that `posix` knows."""
+    """Counts calls on the files and folders of one process by name; `posix` resolves names and descriptors."""
 
     def __init__(self, posix: PosixModel) -> None:
         self.posix = posix

@@ -82,7 +82,7 @@ class RankWriter(Writer):
 
 
 class JobWriter(RankWriter):
-    """Calls of all ranks of a job, collective and independent."""
+    """Writes a random program for all ranks of a job, with calls of single ranks and collective calls."""
 
     def __init__(self, seed: str, ranks: int) -> None:
         super().__init__(seed, 0)

@@ -1,5 +1,5 @@
-"""Advice on labelled logs (tests/advice): findings that must appear, findings that may appear, and no finding on
-healthy jobs.
+"""Tests the advice on labelled logs (tests/advice): findings that must appear, findings that may appear, and no finding
+on healthy jobs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The judgement of a job: its sentences do not contradict each other, on random jobs and on all sample logs.
+"""Tests that the sentences about a job do not contradict each other, on random jobs and on all sample logs.
 
 ADVICE_JOBS sets how many random jobs there are, ADVICE_SEED the first one (`make advice-hunt N=10000 SEED=1`).
 """

@@ -1,4 +1,4 @@
-"""Numbers in sentences of the advice: their files, clock, ranks and stripes are the right ones."""
+"""Tests that numbers in sentences of the advice are those of the right files, clock, ranks and stripes."""
 
 from __future__ import annotations
 

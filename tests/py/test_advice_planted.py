@@ -1,4 +1,5 @@
-"""Faults of any strength in jobs of a simple model: the findings, their order, and whether their bounds hold.
+"""Tests the advice on faults of any strength in jobs of a simple model: the findings, their order, and whether their
+bounds hold.
 
 `python tests/py/test_advice_planted.py` prints the table that report/ADVICE.md has.
 """
@@ -51,7 +52,7 @@ def bounds() -> list[tuple[str, float, float]]:
 
 
 def text() -> str:
-    """Returns both tables as Markdown."""
+    """Returns the table as Markdown, and the ratios of bound to gain below it."""
     lines = [
         "| fault | clear | found | found first | twins with a finding | wrong findings |",
         "|---|---|---|---|---|---|",

@@ -1,4 +1,6 @@
-"""Advice on recorded runs with a planted fault of known cost (tests/advice/planted), and on their healthy twins."""
+"""Tests the advice on recorded runs with a planted fault of known cost (tests/advice/planted), and on their healthy
+twins.
+"""
 
 from __future__ import annotations
 

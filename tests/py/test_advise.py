@@ -1,4 +1,4 @@
-"""`iolens advise`: no finding on a tiny job, and messages for wrong usage."""
+"""Tests `iolens advise`: no finding on a tiny job, and messages for wrong usage."""
 
 from __future__ import annotations
 

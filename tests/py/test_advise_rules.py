@@ -1,4 +1,4 @@
-"""Rules that no sample log triggers, on made-up jobs; the arithmetic of bounds; thresholds; hints."""
+"""Tests rules that no sample log triggers, on made-up jobs; the arithmetic of bounds; thresholds; hints."""
 
 from __future__ import annotations
 

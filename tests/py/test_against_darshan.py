@@ -1,4 +1,5 @@
-"""The same programs under Darshan's own library: every counter is equal, except those in profiler/manual/darshan.md.
+"""Runs the same programs under Darshan's own library: every counter is equal, except those in
+profiler/manual/darshan.md.
 
 Set DARSHAN_LIB to the path of a libdarshan.so to run this.
 """

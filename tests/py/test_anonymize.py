@@ -1,4 +1,4 @@
-"""Anonymous logs: no name is left, no counter has changed, and libdarshan-util reads them."""
+"""Tests anonymous logs: no name is left, no counter has changed, and libdarshan-util reads them."""
 
 from __future__ import annotations
 

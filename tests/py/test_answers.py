@@ -1,5 +1,5 @@
-"""A sweep over compilers and flags: its settings, the comparison of answers with the baseline's, and times, for which
-less is better.
+"""Tests a sweep over compilers and flags: its settings, the comparison of answers with the baseline's, and times, for
+which less is better.
 """
 
 from __future__ import annotations

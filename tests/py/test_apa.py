@@ -1,4 +1,4 @@
-"""Automatic program analysis: a file proposed from samples, edited by a person, and traced in the next run."""
+"""Tests automatic program analysis: a file proposed from samples, edited by a person, and traced in the next run."""
 
 from __future__ import annotations
 

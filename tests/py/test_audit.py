@@ -1,4 +1,4 @@
-"""The audit of a comparison: each rule on runs that keep it, that break it, and that do not show it."""
+"""Tests the audit of a comparison: each rule on runs that keep it, that break it, and that do not show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in a batch job: its hosts, the cause of a lost job, and a job that Slurm starts a second time."""
+"""Tests a run in a batch job: its hosts, the cause of a lost job, and a job that Slurm starts a second time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command as a module, and on a system that refuses what the command needs."""
+"""Tests the command as a module, and on a system that refuses what the command needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens report` and `iolens show` on real logs, on a log with private regions, and on wrong input."""
+"""Tests `iolens report` and `iolens show` on real logs, on a log with private regions, and on wrong input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`iolens compare` of logs, runs and outputs: its pages as PDF and HTML, and the numbers that they draw."""
+"""Tests `iolens compare` of logs, runs and outputs: its pages as PDF and HTML, and the numbers that they draw."""
 
 from __future__ import annotations
 

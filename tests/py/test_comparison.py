@@ -1,4 +1,4 @@
-"""Reading a sweep's folder and comparing its points, checked with runs that follow known models."""
+"""Tests that a sweep's folder is read and its points are compared, with runs that follow known models."""
 
 from __future__ import annotations
 

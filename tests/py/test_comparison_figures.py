@@ -1,4 +1,4 @@
-"""The contents of the comparison's figures, read back from matplotlib's objects."""
+"""Tests the contents of the comparison's figures, read back from matplotlib's objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fresh runs of the best setting and the baseline: which runs are made, and which differences they prove."""
+"""Tests fresh runs of the best setting and the baseline: which runs are made, and which differences they prove."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that lost runs: which of them still count, and the sentences about the others."""
+"""Tests settings that lost runs: which of them still count, and the sentences about the others."""
 
 from __future__ import annotations
 

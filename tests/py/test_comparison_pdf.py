@@ -1,4 +1,4 @@
-"""The comparison PDF and `iolens compare`, on hand-made sweeps of several shapes."""
+"""Tests the comparison PDF and `iolens compare`, on hand-made sweeps of several shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recommended setting, the driver and the storage for which it holds, and its bound."""
+"""Tests the recommended setting, the driver and the storage for which it holds, and its bound."""
 
 from __future__ import annotations
 

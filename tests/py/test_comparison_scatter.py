@@ -1,4 +1,4 @@
-"""Runs that their mean does not represent: one is far from the others, or they form two groups."""
+"""Tests runs that their mean does not represent: one is far from the others, or they form two groups."""
 
 from __future__ import annotations
 

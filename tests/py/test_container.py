@@ -1,4 +1,4 @@
-"""Commands that start containers: where their options end, how the profiler gets in, and when it is refused."""
+"""Tests commands that start containers: where their options end, how the profiler gets in, and when it is refused."""
 
 from __future__ import annotations
 

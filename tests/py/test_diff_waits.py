@@ -1,4 +1,4 @@
-"""`iolens diff` of logs with the events of waits: causes of waits, critical path, and possible savings."""
+"""Tests `iolens diff` of logs with the events of waits: causes of waits, critical path, and possible savings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cost of file domains in the storage model alone: no clock, no disk, the parameters of storage/ost.yaml."""
+"""Tests the cost of file domains in the storage model alone: no clock, no disk, the parameters of storage/ost.yaml."""
 
 from __future__ import annotations
 

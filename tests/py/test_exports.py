@@ -1,4 +1,4 @@
-"""`iolens export`: the files for other viewers, read by these viewers if they are installed."""
+"""Tests `iolens export`: the files for other viewers, read by these viewers if they are installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first page of a job: the limit of the run, four gauges, findings, and facts that the log does not have."""
+"""Tests the first page of a job: the limit of the run, four gauges, findings, and facts that the log does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a job's first page: its parts add up to the run time, and its texts agree with the numbers."""
+"""Tests the picture of a job's first page: its parts add up to the run time, and its texts agree with the numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements about sample logs that a first reader found wrong, compared with the counters in the logs."""
+"""Tests statements about sample logs that a first reader found wrong, compared with the counters in the logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of logs as one job: every process of scripts, makes, pools and pipelines, with exact sums."""
+"""Tests a folder of logs as one job: every process of scripts, makes, pools and pipelines, with exact sums."""
 
 from __future__ import annotations
 

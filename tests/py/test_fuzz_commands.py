@@ -1,4 +1,4 @@
-"""Damaged logs through the commands: a fixed sample of tests/fuzz/fuzz_commands.py, and the faults that its long runs
+"""Gives damaged logs to the commands: a fixed sample of tests/fuzz/fuzz_commands.py, and the faults that its long runs
 found.
 """
 

@@ -1,4 +1,4 @@
-"""Damaged logs through the reader: a fixed sample of tests/fuzz/reader.py, and the faults that its long runs found."""
+"""Gives damaged logs to the reader: a fixed sample of tests/fuzz/reader.py, and the faults that its long runs found."""
 
 from __future__ import annotations
 

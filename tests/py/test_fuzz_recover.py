@@ -1,4 +1,4 @@
-"""Damaged spools through the recovery: a fixed sample of tests/fuzz/recover.c, and the faults that its long runs
+"""Gives damaged spools to the recovery: a fixed sample of tests/fuzz/recover.c, and the faults that its long runs
 found.
 """
 

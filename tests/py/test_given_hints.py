@@ -1,4 +1,4 @@
-"""`iolens run --hints` and `--hdf5`: texts that are accepted and texts that are refused."""
+"""Tests `iolens run --hints` and `--hdf5`: texts that are accepted and texts that are refused."""
 
 from __future__ import annotations
 

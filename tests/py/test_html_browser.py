@@ -1,4 +1,6 @@
-"""HTML pages in a browser: the script runs without an error, sorts, searches, points, enlarges, and the page prints."""
+"""Tests HTML pages in a browser: the script runs without an error, sorts, searches, points, enlarges, and the page
+prints.
+"""
 
 from __future__ import annotations
 

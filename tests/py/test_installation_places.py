@@ -1,4 +1,6 @@
-"""Folders in which an installation's parts are searched; a folder without permission to enter counts as empty."""
+"""Tests the folders in which an installation's parts are searched; a folder without permission to enter counts as
+empty.
+"""
 
 from __future__ import annotations
 

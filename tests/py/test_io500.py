@@ -1,4 +1,4 @@
-"""IO500's score and lines against an example that the IO500 benchmark publishes."""
+"""Compares IO500's score and lines with an example that the IO500 benchmark publishes."""
 
 from __future__ import annotations
 

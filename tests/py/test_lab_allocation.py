@@ -1,4 +1,4 @@
-"""The nodes of a job, read from simulated environments, and the arguments that a launcher gets on these nodes."""
+"""Tests the nodes of a job, read from simulated environments, and the arguments that a launcher gets on these nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""experiment.yaml: the texts that are accepted, those that are refused, and the order of the runs."""
+"""Tests experiment.yaml: the texts that are accepted, those that are refused, and the order of the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the data of a sweep goes, and which MPI-IO driver its runs use."""
+"""Tests where the data of a sweep goes, and which MPI-IO driver its runs use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Latencies of a sweep: improvement over the baseline, by hand and in the PDF."""
+"""Tests latencies of a sweep: improvement over the baseline, by hand and in the PDF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hot source lines and GCC's treatment of them: GCC's record files are read and joined with made-up samples."""
+"""Tests hot source lines and GCC's treatment of them: GCC's record files are read and joined with made-up samples."""
 
 from __future__ import annotations
 

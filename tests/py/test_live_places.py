@@ -1,4 +1,4 @@
-"""The functions in which the ranks of a running job are, found from two readings of its samples."""
+"""Tests the functions in which the ranks of a running job are, found from two readings of its samples."""
 
 from __future__ import annotations
 

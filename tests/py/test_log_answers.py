@@ -1,5 +1,5 @@
-"""Answers about a log: the questions that programs may ask, those that are refused, and the detection of wrong numbers
-in a text.
+"""Tests answers about a log: the questions that programs may ask, those that are refused, and the detection of wrong
+numbers in a text.
 """
 
 from __future__ import annotations

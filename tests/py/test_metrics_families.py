@@ -1,4 +1,4 @@
-"""Families of files: names that differ only in numbers become one row, and no sum changes."""
+"""Tests families of files: names that differ only in numbers become one row, and no sum changes."""
 
 from __future__ import annotations
 

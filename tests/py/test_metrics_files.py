@@ -1,4 +1,4 @@
-"""Files, their cost and their place, compared with values computed by hand for small made-up jobs."""
+"""Tests files, their cost and their place, compared with values computed by hand for small made-up jobs."""
 
 from __future__ import annotations
 

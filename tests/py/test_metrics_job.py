@@ -1,4 +1,6 @@
-"""A job's time, speed and operations: against libdarshan-util's accumulator on real logs, and on a made-up job."""
+"""Tests a job's time, speed and operations: against libdarshan-util's accumulator on real logs, and on a made-
+up job.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repeating bursts: planted periods are found, and random maps give false alarms as rarely as documented."""
+"""Tests repeating bursts: planted periods are found, and random maps give false alarms as rarely as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activity of each rank and differences between ranks, computed by hand for small made-up jobs."""
+"""Tests the activity of each rank and differences between ranks, computed by hand for small made-up jobs."""
 
 from __future__ import annotations
 

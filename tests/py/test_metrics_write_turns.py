@@ -1,4 +1,4 @@
-"""Ranks that write one after the other, in whole and in damaged logs."""
+"""Tests ranks that write one after the other, in whole and in damaged logs."""
 
 from __future__ import annotations
 

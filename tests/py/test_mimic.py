@@ -1,4 +1,4 @@
-"""Phases of a mini-app: loops make exactly the calls that they replace, and a log without the necessary data is
+"""Tests phases of a mini-app: loops make exactly the calls that they replace, and a log without the necessary data is
 refused.
 """
 

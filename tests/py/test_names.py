@@ -1,4 +1,4 @@
-"""Long C++ names in narrow columns: the function, its class, its lambda and the indentation stay."""
+"""Tests long C++ names in narrow columns: the function, its class, its lambda and the indentation stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job in one line, as a job comment holds it."""
+"""Tests the summary of a job in one line, as a job comment holds it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Statements in the reports of sample logs that a reader of every page found wrong, compared with the counters in the
-logs.
+"""Tests statements in the reports of sample logs that a reader of every page found wrong, compared with the counters in
+the logs.
 """
 
 from __future__ import annotations

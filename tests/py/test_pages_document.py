@@ -1,4 +1,6 @@
-"""Documents: their contents in the PDF as poppler's tools see them, wrapped words, widths, and shortened paths."""
+"""Tests documents: their contents in the PDF as poppler's tools see them, wrapped words, widths, and shortened
+paths.
+"""
 
 from __future__ import annotations
 

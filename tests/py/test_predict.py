@@ -1,4 +1,6 @@
-"""Predictions: pieces and views, the bytes that each rank writes, the steps of ranks in the model, and whole logs."""
+"""Tests predictions: pieces and views, the bytes that each rank writes, the steps of ranks in the model, and whole
+logs.
+"""
 
 from __future__ import annotations
 

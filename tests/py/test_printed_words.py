@@ -1,4 +1,6 @@
-"""The sentences of reports: no exponents, no phrases that readers misunderstood, and notes that are whole sentences."""
+"""Tests the sentences of reports: no exponents, no phrases that readers misunderstood, and notes that are whole
+sentences.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Counters: the values that CrayPAT derived for `rhsf` on 2048 processors follow from the same raw counts; values that
-are missing.
+"""Tests counters: the values that CrayPAT derived for `rhsf` on 2048 processors follow from the same raw counts; values
+that are missing.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def made(rows: list[tuple[object, ...]], **others: pd.DataFrame) -> pd.DataFrame
 
 
 def test_a_region_that_one_rank_was_in() -> None:
-    """Checks that ranks which counted nothing enter the mean as 0, but not the sum over all."""
+    """Checks that ranks which counted nothing count as 0 in the mean, and are not among the ranks of an aggregate."""
     visits = [(0, 0, 1, 10, 0, 2.0, 2.0, 0.1, 0.3)]
     columns = "rank thread region calls unended time exclusive_time min_time max_time".split()
     counts = [(rank, SEVERAL, "PAPI_TOT_INS", 1000, 1.0, 1.0) for rank in range(4)]

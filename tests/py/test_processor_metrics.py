@@ -1,4 +1,4 @@
-"""MPI, samples, call chains, regions, time and efficiencies of a made-up job of four ranks, by hand."""
+"""Tests MPI, samples, call chains, regions, time and efficiencies of a made-up job of four ranks, by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that go down from the total to functions and single ranks, against rows that pat_report printed."""
+"""Tests tables that go down from the total to functions and single ranks, against rows that pat_report printed."""
 
 from __future__ import annotations
 

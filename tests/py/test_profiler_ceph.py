@@ -1,4 +1,4 @@
-"""Layouts on CephFS, which a preloaded library plays; `make cephfs-test` reads those of a real one."""
+"""Tests layouts on CephFS, which a preloaded library plays; `make cephfs-test` reads those of a real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Connections whose descriptors are copied, replaced, shared by threads and inherited: the other end is the witness."""
+"""Tests connections whose descriptors are copied, replaced, shared by threads and inherited: the other end is the
+witness.
+"""
 
 from __future__ import annotations
 

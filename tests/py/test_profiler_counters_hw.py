@@ -1,4 +1,4 @@
-"""Counters of the kernel and the processor: those that every machine has equal getrusage, and missing ones have a
+"""Tests counters of the kernel and the processor: those that every machine has equal getrusage, and missing ones have a
 reason. Includes regions, threads, and a killed process.
 """
 
@@ -161,7 +161,7 @@ def killed(folder: Path, **settings: str) -> dict[tuple[str, str], dict[str, Any
 
 
 def test_a_killed_process_has_no_migrations_without_a_counter(tmp_path: Path) -> None:
-    """Migrations without a counter are read only at the end of a process."""
+    """Without --hwpc, migrations are read only when a process ends."""
     row = killed(tmp_path)["run", "cpu-migrations"]
     reason = "the log was made before the process ended; --hwpc counts migrations for such logs too"
     assert (row["value"], row["unavailable"]) == (-1, reason)

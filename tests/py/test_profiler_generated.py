@@ -1,4 +1,6 @@
-"""Sampling of code that a program generates, as interpreters and compilers of scripts do: its callers and names."""
+"""Tests sampling of code that a program generates, as interpreters and compilers of scripts do: its callers and
+names.
+"""
 
 from __future__ import annotations
 

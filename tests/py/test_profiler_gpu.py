@@ -1,4 +1,4 @@
-"""Transfers to GPUs, with substitutes for cuFile and hipFile, because the machines of the tests have no GPU."""
+"""Tests transfers to GPUs, with substitutes for cuFile and hipFile, because the machines of the tests have no GPU."""
 
 from __future__ import annotations
 

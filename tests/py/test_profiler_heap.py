@@ -1,5 +1,5 @@
-"""The heap under attack: threads that free one another's blocks, children, kills, other allocators, Python, and what
-memusage(1) counts of the same program.
+"""Tests the heap under attack: threads that free one another's blocks, children, kills, other allocators, Python, and
+what memusage(1) counts of the same program.
 """
 
 from __future__ import annotations

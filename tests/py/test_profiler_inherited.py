@@ -1,4 +1,4 @@
-"""Descriptors that a program inherits from the program that started it."""
+"""Tests descriptors that a program inherits from the program that started it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places from which I/O functions are called: the direct caller, or chains of callers."""
+"""Tests the places from which I/O functions are called: the direct caller, or chains of callers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks on files: how many were taken, refused and waited for, and how long, against the program's own clock."""
+"""Tests locks on files: how many were taken, refused and waited for, and how long, against the program's own clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layouts of striped files, from attributes packed here by hand after lustre_user.h."""
+"""Tests layouts of striped files, from attributes packed here by hand after lustre_user.h."""
 
 from __future__ import annotations
 

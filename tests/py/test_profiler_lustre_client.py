@@ -1,4 +1,4 @@
-"""Counters of the Lustre client, read from files like a client's `stats` (format from Lustre's manual and mailing
+"""Tests counters of the Lustre client, read from files like a client's `stats` (format from Lustre's manual and mailing
 list).
 """
 

@@ -1,4 +1,4 @@
-"""Mapped files: bytes that storage delivered for them, compared with the kernel's own count for the process."""
+"""Tests mapped files: bytes that storage delivered for them, compared with the kernel's own count for the process."""
 
 from __future__ import annotations
 

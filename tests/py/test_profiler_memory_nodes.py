@@ -1,4 +1,6 @@
-"""Memory by NUMA node: the kernel's list of it, and what a log says on a machine with two nodes, which is emulated."""
+"""Tests memory by NUMA node: the kernel's list of it, and what a log says on a machine with two nodes, which is
+emulated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes over the network: of TCP connections that end in different ways, and of requests through libcurl."""
+"""Tests bytes over the network: of TCP connections that end in different ways, and of requests through libcurl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that are recorded, their names, record ids and time stamps."""
+"""Tests which files are recorded, and their names, record ids and time stamps."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The table `process`: the resources that each process used on its node, from itself or from the spool of a killed
-process.
+"""Tests the table `process`: the resources that each process used on its node, from itself or from the spool of a
+killed process.
 """
 
 from __future__ import annotations

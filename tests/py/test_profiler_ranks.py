@@ -1,4 +1,4 @@
-"""One log of all ranks: which records are merged, the values of merged records, and the table of ranks."""
+"""Tests the log of all ranks: which records are merged, the values of merged records, and the table of ranks."""
 
 from __future__ import annotations
 

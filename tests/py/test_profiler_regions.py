@@ -1,5 +1,5 @@
-"""Regions that a program marks: nested, repeated, by threads, wrongly, in Fortran, by CrayPAT's names, and without the
-profiler; and recording that a program switches off.
+"""Tests regions that a program marks: nested, repeated, by threads, wrongly, in Fortran, by CrayPAT's names, and
+without the profiler; and recording that a program switches off.
 """
 
 from __future__ import annotations

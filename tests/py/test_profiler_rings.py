@@ -1,4 +1,4 @@
-"""Requests through rings of io_uring: the log agrees with the program's own counts, and with the submissions that
+"""Tests requests through rings of io_uring: the log agrees with the program's own counts, and with the submissions that
 strace saw.
 """
 

@@ -1,4 +1,4 @@
-"""Snapshots: a log of a process's records so far, made while the process continues."""
+"""Tests snapshots: a log of a process's records so far, made while the process continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spools: a process's records survive it, and iolens-recover makes an ordinary log of them."""
+"""Tests spools: a process's records survive it, and iolens-recover makes an ordinary log of them."""
 
 from __future__ import annotations
 

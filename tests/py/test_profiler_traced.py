@@ -1,5 +1,5 @@
-"""Groups of functions that are traced on request: each call counted once, arguments and results are the same as without
-the profiler, and the program is unharmed; the program's own functions, with a throttle.
+"""Tests groups of functions that are traced on request: each call counted once, arguments and results are the same as
+without the profiler, and the program is unharmed; the program's own functions, with a throttle.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Counters of single calls of traced functions: compared with the program's knowledge of its functions and its own
-measurements, with recursion, jumps, threads, fork and recording that is switched off, and in a process that was killed.
+"""Tests counters of single calls of traced functions: compared with the program's knowledge of its functions and its
+own measurements, with recursion, jumps, threads, fork and recording that is switched off, and in a process that was
+killed.
 """
 
 from __future__ import annotations

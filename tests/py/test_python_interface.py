@@ -1,4 +1,4 @@
-"""`import iolens`: a log as frames, the tables of the report, and the notebook that shows them."""
+"""Tests `import iolens`: a log as frames, the tables of the report, and the notebook that shows them."""
 
 from __future__ import annotations
 

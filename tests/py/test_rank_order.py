@@ -1,4 +1,4 @@
-"""Rank orders: bytes that stay on a node, counted again by hand, and files that mpirun takes."""
+"""Tests rank orders: bytes that stay on a node, counted again by hand, and files that mpirun takes."""
 
 from __future__ import annotations
 

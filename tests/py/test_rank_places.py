@@ -1,4 +1,4 @@
-"""The places of ranks: ranks that share processors, and the cases that deserve a warning."""
+"""Tests the places of ranks: ranks that share processors, and the cases that deserve a warning."""
 
 from __future__ import annotations
 

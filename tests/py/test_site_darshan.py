@@ -1,5 +1,5 @@
-"""A site's Darshan: it is found where the site's settings say, and gets its folder by the variables with which it was
-configured.
+"""Tests a site's Darshan: it is found where the site's settings say, and gets its folder by the variables with which it
+was configured.
 """
 
 from __future__ import annotations

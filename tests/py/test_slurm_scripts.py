@@ -1,4 +1,4 @@
-"""The batch scripts: valid shell, two lines to edit, the preload never exported."""
+"""Tests the batch scripts: valid shell, two lines to edit, the preload never exported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statistics against published tables, hand-computed values, integration and seeded simulation."""
+"""Compares the statistics with published tables, hand-computed values, integration and seeded simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output and arguments of the tools of Lustre, BeeGFS and CephFS (tests/data/storage/ORIGIN.md)."""
+"""Tests output and arguments of the tools of Lustre, BeeGFS and CephFS (tests/data/storage/ORIGIN.md)."""
 
 from __future__ import annotations
 

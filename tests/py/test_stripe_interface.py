@@ -1,4 +1,4 @@
-"""Reads and sets stripes through one interface; file systems without stripes give clear errors."""
+"""Tests that stripes are read and set through one interface; file systems without stripes give clear errors."""
 
 from __future__ import annotations
 

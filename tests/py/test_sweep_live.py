@@ -1,4 +1,4 @@
-"""The display of a running sweep in a terminal."""
+"""Tests the display of a running sweep in a terminal."""
 
 from __future__ import annotations
 

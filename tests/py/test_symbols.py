@@ -1,5 +1,5 @@
-"""Functions and lines of addresses, for files with debug information, without it, stripped, moved, rebuilt
-and missing.
+"""Tests functions and lines of addresses, for files with debug information, without it, stripped, moved, rebuilt and
+missing.
 """
 
 from __future__ import annotations

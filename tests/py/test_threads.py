@@ -1,5 +1,5 @@
-"""The balance among threads, and the time in OpenMP's library: made-up jobs, and a program that says itself how long it
-waited in a barrier, with libgomp and with libomp.
+"""Tests the balance among threads, and the time in OpenMP's library: made-up jobs, and a program that says itself how
+long it waited in a barrier, with libgomp and with libomp.
 """
 
 from __future__ import annotations

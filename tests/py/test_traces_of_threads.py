@@ -1,4 +1,6 @@
-"""Reads traces that name the thread of each access: DXT_POSIX 2 and DXT_MPIIO 3, in a log that Darshan wrote."""
+"""Tests that traces with the thread of each access are read: version 2 of DXT_POSIX and version 3 of DXT_MPIIO, in a
+log that Darshan wrote.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`iolens tune`: the model of the machine on made-up and on recorded grids, budgets, a whole search on real runs."""
+"""Tests `iolens tune`: the model of the machine on made-up and on recorded grids, budgets, a whole search on
+real runs.
+"""
 
 from __future__ import annotations
 

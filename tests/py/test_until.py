@@ -1,4 +1,4 @@
-"""The points that a sweep repeats more often than asked, and the comparison's remarks about the other points."""
+"""Tests the points that a sweep repeats more often than asked, and the comparison's remarks about the other points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Waits between ranks, their causes, the critical path and replays, by the test vectors of the field's definitions."""
+"""Tests waits between ranks, their causes, the critical path and replays, by the test vectors of the field's
+definitions.
+"""
 
 from __future__ import annotations
 

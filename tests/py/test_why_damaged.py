@@ -1,5 +1,5 @@
-"""Events that no program could have left: damaged, cut, out of order, or by clocks that jump. The analysis must not
-raise an error, and its tables must not contradict each other.
+"""Tests events that no program could have left: damaged, cut, out of order, or by clocks that jump. The analysis must
+not raise an error, and its tables must not contradict each other.
 """
 
 from __future__ import annotations

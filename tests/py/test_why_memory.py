@@ -1,4 +1,4 @@
-"""Logs with more events than memory suffices for: the first part of the job is analysed, and the page says so."""
+"""Tests logs with more events than memory suffices for: the first part of the job is analysed, and the page says so."""
 
 from __future__ import annotations
 

@@ -35,7 +35,9 @@ def path_of(job: Job, *columns: str) -> list[tuple[object, ...]]:
 
 
 def steps(*shares: float) -> list[RankLine]:
-    """Returns ranks that compute for this many seconds, of which rank 0 writes for another second, and then meet."""
+    """Returns ranks that each compute for its own number of seconds in `shares`; rank 0 then writes for another second,
+    and all meet.
+    """
     end = max(shares[0] + 1, *shares)
     lines = [RankLine().together("MPI_Finalize", share, end, len(shares)) for share in shares[1:]]
     first = RankLine().file(shares[0], shares[0] + 1).together("MPI_Finalize", shares[0] + 1, end, len(shares))

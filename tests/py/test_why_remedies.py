@@ -1,4 +1,6 @@
-"""Replays without targets, shared cores and independent calls, and the order of remedies that follows from replays."""
+"""Tests replays without targets, shared cores and independent calls, and the order of remedies that follows from
+replays.
+"""
 
 from __future__ import annotations
 

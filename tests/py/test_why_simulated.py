@@ -1,4 +1,6 @@
-"""Waits, critical path and what-if answers of random programs, against a simulator that shares no code with them."""
+"""Tests waits, critical path and what-if answers of random programs, against a simulator that shares no code
+with them.
+"""
 
 from __future__ import annotations
 

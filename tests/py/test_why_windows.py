@@ -1,4 +1,4 @@
-"""Waits of one-sided communication, from made-up events, as report/WHY.md defines them."""
+"""Tests waits of one-sided communication, from made-up events, as report/WHY.md defines them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def test_epochs_of_a_pair_are_joined_in_their_order() -> None:
 
 
 def locks(*, exclusive: bool, other: int = 0) -> Why:
-    """Returns a job in which rank 1 writes a file while it holds a lock, and rank 2 takes one at `other`."""
+    """Returns a job in which rank 1 writes a file while it holds the window's lock of rank 0, and rank 2 takes the lock
+    of rank `other`.
+    """
     holder = RankLine().epoch("lock", 0, 0.1, 0, exclusive=exclusive).file(0.1, 5).epoch("unlock", 5, 5.1, 0)
     second = put(RankLine().epoch("lock", 1, 1.1, other, exclusive=True), 1.2, 1.3).epoch("unlock", 1.3, 5.2, other)
     return solved(RankLine().file(0, 0.1), holder, second)

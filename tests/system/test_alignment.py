@@ -1,4 +1,4 @@
-"""File domains of two-phase transfers: the bytes that each aggregator writes, and the locks that this costs."""
+"""Tests file domains of two-phase transfers: the bytes that each aggregator writes, and the locks that this costs."""
 
 from __future__ import annotations
 

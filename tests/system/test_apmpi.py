@@ -1,4 +1,4 @@
-"""APMPI records: the times in MPI that Darshan's own tools show, for a program whose messages are known."""
+"""Tests APMPI records: the times in MPI that Darshan's own tools show, for a program whose messages are known."""
 
 from __future__ import annotations
 

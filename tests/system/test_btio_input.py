@@ -1,4 +1,4 @@
-"""btio's options and NPB's input file: how they are read, and one clear message for each mistake."""
+"""Tests btio's options and NPB's input file: how they are read, and one clear message for each mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""btio's pattern without the solver: four methods, one layout; witnesses are ncmpidump, numpy and libdarshan-util."""
+"""Tests btio's pattern without the solver: four methods, one layout; witnesses are ncmpidump, numpy and
+libdarshan-util.
+"""
 
 from __future__ import annotations
 

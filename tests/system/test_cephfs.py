@@ -1,4 +1,6 @@
-"""A real CephFS: stripes, pools, targets, a sweep, and what a run's record keeps. `make cephfs-test` starts one."""
+"""Tests a real CephFS: stripes, pools, targets, a sweep, and what a run's record keeps. `make cephfs-test`
+starts one.
+"""
 
 from __future__ import annotations
 

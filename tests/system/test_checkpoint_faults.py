@@ -1,4 +1,4 @@
-"""Failures during a run: one clear message, a failing exit status, and no unfinished file."""
+"""Tests failures during a run: one clear message, a failing exit status, and no unfinished file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks on nodes whose clocks differ: time namespaces with another start, and a clock that runs too fast."""
+"""Tests ranks on nodes whose clocks differ: time namespaces with another start, and a clock that runs too fast."""
 
 from __future__ import annotations
 

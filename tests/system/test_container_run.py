@@ -1,4 +1,4 @@
-"""`iolens run --container`: programs run in a root of their own; `apptainer.sh` plays apptainer."""
+"""Tests `iolens run --container`: programs run in a root of their own; `apptainer.sh` plays apptainer."""
 
 from __future__ import annotations
 

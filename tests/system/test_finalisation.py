@@ -1,4 +1,4 @@
-"""The end of an MPI job: the number of collective calls, and which ranks' data a large job keeps."""
+"""Tests the end of an MPI job: the number of collective calls, and which ranks' data a large job keeps."""
 
 from __future__ import annotations
 

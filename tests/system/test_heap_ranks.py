@@ -1,4 +1,6 @@
-"""The heap of several ranks, in a job that ends and in one whose ranks are killed, against the program's constants."""
+"""Tests the heap of several ranks, in a job that ends and in one whose ranks are killed, against the program's
+constants.
+"""
 
 from __future__ import annotations
 

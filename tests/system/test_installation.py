@@ -1,4 +1,4 @@
-"""A clone in a folder whose name has a space, and the result of `make install` after the clone is gone."""
+"""Tests a clone in a folder whose name has a space, and the result of `make install` after the clone is gone."""
 
 from __future__ import annotations
 

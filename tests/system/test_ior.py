@@ -1,4 +1,4 @@
-"""The bundled ior: the place of every byte, its output, and its messages."""
+"""Tests the bundled ior: the place of every byte, its output, and its messages."""
 
 from __future__ import annotations
 

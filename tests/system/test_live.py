@@ -1,4 +1,4 @@
-"""Looking at a job while it runs: `iolens live` and its snapshots."""
+"""Tests the looks at a running job: `iolens live` and its snapshots."""
 
 from __future__ import annotations
 

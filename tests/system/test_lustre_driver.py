@@ -1,4 +1,4 @@
-"""ROMIO's own Lustre driver on emulated targets: chosen by one word, in a sweep and in `iolens run`."""
+"""Tests ROMIO's own Lustre driver on emulated targets: chosen by one word, in a sweep and in `iolens run`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Random programs of MPI calls: the log must equal a plain count of the calls and, for messages by peer, Open MPI's own
-monitoring.
+"""Tests random programs of MPI calls: the log must equal a plain count of the calls and, for messages by peer, Open
+MPI's own monitoring.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MPI-IO calls without a slot in Darshan's record: counted and timed per file and rank."""
+"""Tests MPI-IO calls without a slot in Darshan's record: counted and timed per file and rank."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""One run of a Fortran program with mpi_f08 under `iolens run --trace mpi,io --sample`; tables, report, all exports and
-Darshan's tools read its log. The program itself prints the expected counts.
+"""Tests one run of a Fortran program with mpi_f08 under `iolens run --trace mpi,io --sample`; tables, report, all
+exports and Darshan's tools read its log. The program itself prints the expected counts.
 """
 
 from __future__ import annotations

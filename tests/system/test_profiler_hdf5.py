@@ -1,4 +1,4 @@
-"""HDF5 files and datasets in the log, compared with the numbers that the program prints; libdarshan-util reads
+"""Tests HDF5 files and datasets in the log, compared with the numbers that the program prints; libdarshan-util reads
 the log.
 """
 

@@ -1,4 +1,6 @@
-"""PnetCDF files and variables in the log, compared with values that a program prints; libdarshan-util reads it."""
+"""Tests PnetCDF files and variables in the log, compared with values that a program prints; libdarshan-util
+reads it.
+"""
 
 from __future__ import annotations
 

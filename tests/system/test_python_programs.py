@@ -1,5 +1,5 @@
-"""Python programs whose wheels bring their own HDF5 and netCDF and load MPI late; such libraries are visible to one
-module only.
+"""Tests Python programs whose wheels bring their own HDF5 and netCDF and load MPI late; such libraries are visible to
+one module only.
 """
 
 from __future__ import annotations

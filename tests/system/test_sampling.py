@@ -1,4 +1,6 @@
-"""Samples of whole jobs: four ranks under `iolens run`, and Python with MPI, up to the output of `iolens export`."""
+"""Tests samples of whole jobs: four ranks under `iolens run`, and Python with MPI, up to the output of `iolens
+export`.
+"""
 
 from __future__ import annotations
 

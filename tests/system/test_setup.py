@@ -1,4 +1,4 @@
-"""setup.sh on simulated machines: the package system is busy or lacks packages."""
+"""Tests setup.sh on simulated machines: the package system is busy or lacks packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps on a real Slurm: a throw-away cluster of four nodes on this machine, without accounting."""
+"""Tests sweeps on a real Slurm: a throw-away cluster of four nodes on this machine, without accounting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The unchanged batch scripts of the course, run as small jobs on a real Slurm."""
+"""Tests the unchanged batch scripts of the course, run as small jobs on a real Slurm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command with closed or full standard streams: no traceback, the same exit code, and no file of others
+"""Tests every command with closed or full standard streams: no traceback, the same exit code, and no file of others
 written.
 """
 

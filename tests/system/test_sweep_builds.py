@@ -1,4 +1,4 @@
-"""A real sweep of BT-IO, class S, over builds; one build changes the program's constants and so its result."""
+"""Tests a real sweep of BT-IO, class S, over builds; one build changes the program's constants and so its result."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def records(folder: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns the folder in which the sweep ran."""
+    """Runs the sweep, and returns its folder."""
     folder = tmp_path_factory.mktemp("a=b c")
     assert iolens(folder) == 0
     return folder

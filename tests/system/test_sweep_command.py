@@ -1,4 +1,4 @@
-"""`iolens sweep`: one real sweep of class S that is interrupted and resumed, and the files that it leaves."""
+"""Tests `iolens sweep`: one real sweep of class S that is interrupted and resumed, and the files that it leaves."""
 
 from __future__ import annotations
 

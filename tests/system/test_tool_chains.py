@@ -1,4 +1,4 @@
-"""The profiler between other tools, languages and users: tools before and behind it see and record the same."""
+"""Tests the profiler between other tools, languages and users: tools before and behind it see and record the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events besides the traced transfers: views, collective calls, opens and closes of traced files."""
+"""Tests events besides the traced transfers: views, collective calls, opens and closes of traced files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HDF5 settings as a factor of `iolens tune`: each run gets its level, and the datasets lie where it says."""
+"""Tests HDF5 settings as a factor of `iolens tune`: each run gets its level, and the datasets lie where it says."""
 
 from __future__ import annotations
 

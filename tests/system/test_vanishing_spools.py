@@ -1,4 +1,4 @@
-"""Spools that their processes remove while `iolens run` reads them, and signals to `iolens run`."""
+"""Tests spools that their processes remove while `iolens run` reads them, and signals to `iolens run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel: its parts are found and work without any other file of the project."""
+"""Tests the wheel: its parts are found and work without any other file of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The analysis of waits, from the records that are left where a rank ended the job early."""
+"""Tests the analysis of waits, from the records that are left where a rank ended the job early."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ const char *print_access(const Row *row)
     return row->outcome.step == STEP_WRITE ? "write" : "read";
 }
 
-/* Writes a size in the largest unit that fits: 1048576 as "1 MiB", 47008 as "47008 bytes". */
+/* Writes a size in the largest unit that gives at least one: 1048576 as "1 MiB", 47008 as "45.91 KiB". */
 static void size_words(char *text, size_t room, int64_t bytes)
 {
     static const char *const units[] = {"TiB", "GiB", "MiB", "KiB"};

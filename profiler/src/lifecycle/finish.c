@@ -26,7 +26,7 @@
 
 struct job_times {
     int64_t start_ns, end_ns; /* Nanoseconds since 1970; valid on rank 0. */
-    size_t candidates;        /* Files of rank 0 that all ranks may share. */
+    size_t candidates;        /* Number of files of rank 0 that all ranks may share. */
     bool agree;               /* True if a module has data that the ranks must agree on. */
 };
 

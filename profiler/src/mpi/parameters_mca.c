@@ -130,7 +130,7 @@ static void tell(const struct variable *variable, bool limits)
                            variable->source);
 }
 
-/* Tells the components and parameters of Open MPI, by functions of its MCA that all releases from 1.7 on
+/* Reports the components and parameters of Open MPI, by functions of its MCA that all releases from 1.7 on
  * have. */
 void parameters_of_library(void)
 {

@@ -328,7 +328,8 @@ static bool is_of_class(int code, int wanted)
 /* Returns true for the error that tells the caller to look at each request's own status. */
 bool failed_in_status(int code) { return is_of_class(code, MPI_ERR_IN_STATUS); }
 
-/* Counts the `done` requests that did not fail; requests that no longer exist must not be waited for. */
+/* Records the completion of those of the `done` MPI requests that did not fail, and forgets all requests that
+ * MPI has freed. */
 void failed_complete_many(struct traced *c, const MPI_Request *requests, int done, const int *indices)
 {
     for (int i = 0; i < done && i < c->number; i++)

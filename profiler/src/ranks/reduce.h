@@ -8,8 +8,9 @@
 #include "../compression/records.h"
 #include "../files/registry.h"
 
-/* Completes the states once, when recording has stopped and iolens.timeline is known. States of fixed
- * records are left alone, because a write would copy their pages. */
+/* Calls the modules' hooks that move pending values into the states of files and convert times to the job's
+ * clock. Called once, when recording has stopped and iolens.timeline is known. Records of fixed size are left
+ * alone, because a write would copy their pages. */
 void reduce_flush_states(void);
 
 /* Returns true if this rank needs reduce_agree. */

@@ -14,7 +14,7 @@
 
 enum { WORD = sizeof(uintptr_t) };
 
-/* registers.h has the register numbers of one architecture only. */
+/* registers.h has the register numbers of x86-64 only. */
 #if defined(__x86_64__)
 static const bool has_tables = true;
 #else

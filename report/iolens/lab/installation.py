@@ -23,8 +23,8 @@ _SHARED = INSTALLED.parent.parent / "share" / "iolens"
 """PREFIX/share/iolens, which holds files below the prefix where `make install` put the package."""
 
 MACHINES = ("thin-links", "balanced-links", "fat-links")
-"""Names of the configurations of emulated storage that come with iolens, by the number of targets that a client's link
-can feed.
+"""Names of the configurations of emulated storage that come with iolens, in the order of the number of targets that a
+client's link can feed.
 """
 
 

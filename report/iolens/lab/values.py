@@ -93,7 +93,7 @@ def size(value: Any) -> int:
 
 @kind(**TEXT)
 def text(value: Any) -> str:
-    """Accepts a word or number to text."""
+    """Accepts a word or a number, and returns it as text."""
     if isinstance(value, dict | list) or value is None or value == "":
         raise ValueError(f"{value!r} is not a word")
     return str(value)

@@ -183,7 +183,7 @@ def tables_of(frames: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_records(found: Any) -> Any:
-    """Returns arrays for a frame, and other values unchanged."""
+    """Returns a frame as Records (arrays by column), and other values unchanged."""
     if isinstance(found, (Records, Mapping)):
         return found
     coded = {name: list(found[name].cat.categories) for name in found if found[name].dtype == "category"}

@@ -1,4 +1,4 @@
-"""The report on a store, as pages of exhibits and in the terminal."""
+"""The report on a store that `iolens ingest` made, as pages of exhibits and in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Draws the runs that measure gains: faults of the half `thresholds`, repeated in turn with their healthy twins."""
+"""Chooses at random the runs that measure gains: faults of the half `thresholds`, repeated in turn with their healthy
+twins.
+"""
 
 from __future__ import annotations
 

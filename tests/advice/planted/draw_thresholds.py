@@ -1,4 +1,6 @@
-"""Draws the runs of the half with which thresholds are chosen: bundled C workloads, mostly ior, and `known.c`."""
+"""Chooses at random the runs of the half with which thresholds are chosen: bundled C workloads, mostly ior, and
+`known.c`.
+"""
 
 from __future__ import annotations
 

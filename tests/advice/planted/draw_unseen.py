@@ -1,4 +1,4 @@
-"""Draws the runs of the test half: programs in C++, Python and shell that the rules have never seen."""
+"""Chooses at random the runs of the test half: programs in C++, Python and shell that the rules have never seen."""
 
 from __future__ import annotations
 

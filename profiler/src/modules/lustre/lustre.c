@@ -175,7 +175,7 @@ static size_t lustre_serialize(const void *state, const struct file *file, int64
     return sizeof head + components + targets;
 }
 
-/* Returns true if the components have exactly as many stripes together as the record has targets. */
+/* Returns true if the stripes of all components add up to the number of targets in the record. */
 static bool stripes_fit(const struct lustre_state *s)
 {
     int64_t left = s->targets;

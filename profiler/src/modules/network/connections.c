@@ -138,7 +138,7 @@ static bool is_open_elsewhere(const struct connections *state, uint64_t cookie)
     return false;
 }
 
-/* Forgets the descriptor, and counts its connection unless another descriptor goes on with it. */
+/* Forgets the descriptor, and counts its connection unless another descriptor still refers to it. */
 static void end_connection(struct connections *state, int fd, bool at_end)
 {
     struct connection *connection = &state->of[fd];

@@ -28,7 +28,8 @@ struct ring_request {
     int flags, mode;  /* Arguments of an open request. */
     int32_t result;   /* Result of the request; set at completion. */
     bool aligned, appends;
-    /* True if the kernel keeps this request active after a completion; this structure is a copy. */
+    /* True for a copy that stands for one completion of a request that the kernel keeps active; the paths
+     * belong to the original. */
     bool continues;
     struct ring_request *next;
 };

@@ -10,7 +10,7 @@ from iolens.lab.run.mpi_launch import mpi
 
 
 def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:
-    """Runs each task to its end."""
+    """Runs the tasks one after the other, each to its end."""
     for task in tasks:
         words = [*task.starter, "-n", str(task.ranks), *task.words]
         settings = mpi.environment(task.flavour, task.ranks, task.io_component, launcher=task.starter[0])

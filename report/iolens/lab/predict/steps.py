@@ -30,7 +30,7 @@ class RankSteps:
             self.lines.append(f"file,{number},{layout.stripe_count},{layout.stripe_size},{layout.start}")
 
     def wait(self, rank: int, seconds: float) -> None:
-        """Adds time that has nothing to do with storage."""
+        """Adds a step in which the rank spends time without storage."""
         if seconds > 0:
             self.lines.append(f"t,{rank},{seconds:.9f}")
 

@@ -42,5 +42,5 @@ def _lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, 
 
 
 def _word(log: Container, data: bytes, at: int, index: int) -> int:
-    """Returns one 64-bit number of the record at `at`."""
+    """Returns the 64-bit number `index` of the record that begins at `at`."""
     return int(struct.unpack_from(f"{log.order}q", data, at + 8 * index)[0])

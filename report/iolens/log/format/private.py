@@ -38,7 +38,7 @@ class Entry:
 
 
 def read_private(log: Container, entries: Iterable[Entry], ranks: int) -> dict[str, Records | dict[str, Any]]:
-    """Returns the private regions of a directory by name: a table or a dict. Tables in MEMORY_PER_ROW have only the
+    """Returns the private regions that a log lists, by name: a table or a dict. Tables in MEMORY_PER_ROW have only the
     first rows of each rank, in equal numbers, if memory does not suffice for all.
     """
     found: dict[str, Records | dict[str, Any]] = {}

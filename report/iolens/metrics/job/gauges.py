@@ -35,8 +35,8 @@ _SOURCES = {
 
 
 LITTLE_IO = 0.01
-"""Minimum share of the run for which a summary is headed as one about I/O, and for which opens, closes and similar
-calls are reported in a job that moved no bytes of files.
+"""Minimum share of the run that I/O must take for a report's title to name I/O, and for opens, closes and similar calls
+to be reported in a job that moved no bytes of files.
 """
 
 

@@ -130,7 +130,8 @@ def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kind
 def rank_seconds(
     job: Job, name: str, chosen: np.ndarray | None, kinds: tuple[str, ...], waits: bool = False
 ) -> tuple[np.ndarray, float]:
-    """Returns seconds of each rank in its own records (array over ranks), and of the slowest ranks in shared ones.
+    """Returns each rank's seconds in its own records (array over ranks), and the sum over shared records of the slowest
+    rank's seconds.
 
     `chosen` is a mask of the records that count; None: all. With `waits`, the time that opens waited for other
     processes counts, too.

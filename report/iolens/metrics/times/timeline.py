@@ -152,7 +152,7 @@ def _traced_cells(job: Job, layer: str) -> Timeline | None:
             used = np.concatenate([used[:, :most], used[:, most:].any(axis=1, keepdims=True)], axis=1)
     number, last = int(used.sum()), max(job.run_time, float(frame["end"].max()))
     bins = int(np.clip(4 * len(frame) // number, FEWEST_BINS, min(_MOST_BINS, max(FEWEST_BINS, _HELD_CELLS // number))))
-    last = last if last > 0 else 1.0  # If all calls are at one time, the width of a bin does not matter.
+    last = last if last > 0 else 1.0  # If the run and all calls end at time 0, any width of a bin will do.
     spread = Spread(number, bins, last / bins)
     lines = np.cumsum(used.ravel()) - 1
     columns = [frame[name].to_numpy() for name in ("length", "start", "end")]

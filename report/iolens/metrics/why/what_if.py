@@ -22,7 +22,8 @@ _INDEPENDENT = re.compile(r"MPI_File_i?(read|write)(_at|_shared)?(_c)?$")
 """Functions of MPI-IO that each rank calls by itself."""
 
 _NO_MATTER = 0.01
-"""Maximum share of the run time that calls without a known partner may take; if they take more, no saving is certain.
+"""Maximum share of the run time in which a rank may have waited for something that the events do not record. If it is
+more, and more than the error of the replay, no saving is certain.
 """
 
 STORAGE = "storage infinitely fast"

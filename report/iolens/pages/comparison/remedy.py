@@ -167,7 +167,9 @@ def plain(value: Any) -> str:
 
 
 def _holds_for(run: Mapping[str, Any]) -> str:
-    """Returns the MPI-IO driver for which the recommendation holds."""
+    """Returns a sentence on where the recommendation holds: with which MPI-IO driver, or for which program or
+    library.
+    """
     library = f" of {run['mpi']}" if run["mpi"] and run["driver"] == "lustre" else ""
     if run["driver"] in DRIVERS:
         text = f"It holds for {DRIVERS[run['driver']].name}{library}, with which it was measured."

@@ -52,7 +52,7 @@ def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def about_shares(job: Job) -> str:
-    """Returns what shares of the run refer to, for a log whose run time is known to the second only; else ""."""
+    """Returns what the shares refer to, for a short run whose time is known to the second only; else ""."""
     return f" Shares are of {job.run_time:.0f} s, which is the most that the run can have taken." if job.coarse else ""
 
 

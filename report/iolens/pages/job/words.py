@@ -69,7 +69,7 @@ def _which_ranks(ranks: Sequence[int]) -> str:
 
 
 def title(job: Job) -> str:
-    """Returns the header of every page; a job with hardly any time in I/O is not headed as one about I/O."""
+    """Returns the header of every page; it does not name I/O for a job with hardly any time in I/O."""
     is_about_io = (io_span_share(job) or 0.0) >= LITTLE_IO
     return f"{_program(job)}: {'I/O of job' if is_about_io else 'job'} {job.jobid}"
 

@@ -70,7 +70,7 @@ FILE_SYSTEMS: Exhibit[Job] = Exhibit(
 
 
 def _costly_columns(job: Job) -> list[Column]:
-    """Returns the columns of the costly files; the time of a single process stands in one column."""
+    """Returns the columns of the costly files; a single process has one column of time, a parallel job two."""
     spent = [Column("s", "seconds", words.seconds)]
     if job.nprocs > 1:
         spent = [

@@ -274,4 +274,4 @@ SUBJECT_EXHIBITS: tuple[Exhibit[Subjects], ...] = (
     Exhibit("files", "All files", aligned_files),
     FINDINGS,
 )
-"""The exhibits of the exports, which include equal values that pages leave out."""
+"""The exhibits of the exports, which unlike the pages also have the rows in which all subjects are equal."""

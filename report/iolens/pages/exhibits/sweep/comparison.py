@@ -28,7 +28,9 @@ _LAYERED = {
     "aggregators": ("requested.cb_nodes", "effective.cb_nodes", "observed.aggregators"),
     "cb_buffer_size": ("requested.cb_buffer_size", "effective.cb_buffer_size"),
 }
-"""Settings whose requested, effective and observed values have a column of their own, with the columns of runs."""
+"""Settings that the table of runs does not list among the levels. Each has the columns of runs that its own column
+shows; a setting without columns is not shown there.
+"""
 
 _LEAVES = "An interval without cap leaves the axis."
 

@@ -1,4 +1,4 @@
-"""The results of a sweep of latencies: improvement over the baseline, and the latencies themselves."""
+"""The results of a sweep that measures the latency of MPI calls: improvement over the baseline, and the latencies."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _machine(trail: Trail) -> pd.DataFrame:
 
 
 def _search_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a figure of the result of each run beside its expectation."""
+    """Yields a plot of the result of each run beside its expectation."""
     from iolens.figures.comparison.search_path import search_path
 
     caption = (
