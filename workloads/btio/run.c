@@ -28,8 +28,8 @@ void run_say(const Run *run, const char *format, ...)
 
 static void say_norm(const Run *run, const char *what, const double norm[COMPONENTS])
 {
-    run_say(run, " Norm of %-24s %.13E %.13E %.13E %.13E %.13E", what, norm[0], norm[1], norm[2], norm[3],
-            norm[4]);
+    run_say(run, " Norm of %-24s by component: %.13E %.13E %.13E %.13E %.13E", what, norm[0], norm[1],
+            norm[2], norm[3], norm[4]);
 }
 
 static void say_interior(const Run *run, const char *what, FieldOf *field, double divisor)

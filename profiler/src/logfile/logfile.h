@@ -23,14 +23,16 @@ struct log_header {
     uint32_t module_versions[LOG_MODULES];
 };
 
-_Static_assert(sizeof(struct log_header) == 1328, "Darshan's header has 1328 bytes");
+_Static_assert(sizeof(struct log_header) == 1328,
+               "struct log_header must have the 1328 bytes of Darshan's header");
 
 struct log_job {
     int64_t uid, start_sec, start_nsec, end_sec, end_nsec, ranks, jobid;
     char metadata[LOG_METADATA_BYTES]; /* Lines of key=value; the first key is lib_ver. */
 };
 
-_Static_assert(sizeof(struct log_job) == 1080, "Darshan's job record has 1080 bytes");
+_Static_assert(sizeof(struct log_job) == 1080,
+               "struct log_job must have the 1080 bytes of Darshan's job record");
 
 struct log_footer {
     char magic[8];

@@ -28,6 +28,7 @@ struct posix_record {
     double doubles[POSIX_DOUBLES];
 };
 
-_Static_assert(sizeof(struct posix_record) == 704, "Darshan's POSIX record of version 4 has 704 bytes");
+_Static_assert(sizeof(struct posix_record) == 704,
+               "struct posix_record must have 704 bytes, as Darshan's version 4");
 
 #endif

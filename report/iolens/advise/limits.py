@@ -36,7 +36,12 @@ TABLE: tuple[Limit, ...] = (
     Limit("much_bytes", 64 * _MIB, "B", "smallest amount of data for which parallel I/O is advised"),
     Limit("meta_share", 0.2, "of I/O time", "smallest share of open, close, stat and seek that makes a finding"),
     Limit("large_transfer", _MIB, "B", "smallest transfer that needs no gathering"),
-    Limit("random_share", 0.1, "of calls", "smallest share of accesses going back that is called random access"),
+    Limit(
+        "random_share",
+        0.1,
+        "of calls",
+        "smallest share of accesses that go back in the file to be called random access",
+    ),
     Limit("sync_share", 0.5, "of writes", "smallest number of syncs per write that is too many"),
     Limit(
         "timed_syncs", 0.03, "of writes", "smallest number of syncs per write that is too many if their time is known"

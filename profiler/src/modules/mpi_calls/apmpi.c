@@ -81,8 +81,9 @@ struct record {
     char node[NODE_NAME];
 };
 
-_Static_assert(sizeof(struct header) == 48, "Darshan's APMPI header has 48 bytes");
-_Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16, "Darshan's APMPI record has these counters");
+_Static_assert(sizeof(struct header) == 48, "struct header must have the 48 bytes of Darshan's APMPI header");
+_Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16,
+               "apmpi.def must have the counters of Darshan's APMPI record");
 
 /* The state of the module APMPI on this rank. */
 struct apmpi_state {

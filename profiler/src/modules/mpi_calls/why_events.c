@@ -65,7 +65,7 @@ struct event {
     float bytes;
 };
 
-_Static_assert(sizeof(struct event) == 32, "an event takes 32 bytes");
+_Static_assert(sizeof(struct event) == 32, "struct event must have 32 bytes");
 
 struct chunk {
     struct chunk *next;

@@ -35,7 +35,8 @@ struct mpiio_record {
     double doubles[MPIIO_DOUBLES];
 };
 
-_Static_assert(sizeof(struct mpiio_record) == 560, "Darshan's MPI-IO record of version 3 has 560 bytes");
+_Static_assert(sizeof(struct mpiio_record) == 560,
+               "struct mpiio_record must have 560 bytes, as Darshan's version 3");
 
 /* One MPI-IO hint; a value is NULL if the hint was not given. */
 struct mpiio_hint {

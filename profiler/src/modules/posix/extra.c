@@ -130,8 +130,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_posix_extra = {
     .name = "posix_extra",
     .meaning = "Calls of a rank on a file or folder for which Darshan's POSIX record has no counter. The "
-               "bytes that sendfile, copy_file_range and splice move are counted in the POSIX record, as a "
-               "read of one file and a write of the other",
+               "bytes that sendfile, copy_file_range and splice move are counted in the POSIX record: as "
+               "read from one file and written to the other",
     TABLE_ROWS(COLUMNS),
     .recording.file_bytes = sizeof(struct extra_counts),
     .merging.collect = collect,

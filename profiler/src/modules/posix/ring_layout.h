@@ -60,7 +60,8 @@ struct ring_submission {
     uint64_t rest[2];
 };
 
-_Static_assert(sizeof(struct ring_submission) == 64, "a request has 64 bytes");
+_Static_assert(sizeof(struct ring_submission) == 64,
+               "struct ring_submission must have 64 bytes, as in the kernel");
 
 /* Bits of ring_submission.flags. */
 enum { RING_FIXED_FILE = 1 << 0, RING_CHOOSES_BUFFER = 1 << 5, RING_SKIPS_SUCCESS = 1 << 6 };

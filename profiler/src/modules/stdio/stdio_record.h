@@ -34,7 +34,8 @@ struct stdio_record {
     double doubles[STDIO_DOUBLES];
 };
 
-_Static_assert(sizeof(struct stdio_record) == 248, "Darshan's STDIO record of version 2 has 248 bytes");
+_Static_assert(sizeof(struct stdio_record) == 248,
+               "struct stdio_record must have 248 bytes, as Darshan's version 2");
 
 struct stdio_state {
     struct stdio_record record;

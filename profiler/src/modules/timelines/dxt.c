@@ -23,8 +23,8 @@ struct dxt_record {
     int64_t writes, reads;
 };
 
-_Static_assert(sizeof(struct dxt_record) == 104, "Darshan's DXT records begin with 104 bytes");
-_Static_assert(sizeof(struct dxt_segment) == 32, "a segment of DXT_POSIX 1 and DXT_MPIIO 2 has 32 bytes");
+_Static_assert(sizeof(struct dxt_record) == 104, "struct dxt_record must have 104 bytes, as in Darshan");
+_Static_assert(sizeof(struct dxt_segment) == 32, "struct dxt_segment must have 32 bytes, as in Darshan");
 
 struct dxt *dxt_of(struct file *file, enum module_index module)
 {

@@ -31,7 +31,8 @@ struct heatmap_record {
     int64_t pointers[2]; /* Darshan's structure has pointers here; their values in a log mean nothing. */
 };
 
-_Static_assert(sizeof(struct heatmap_record) == 48, "Darshan's HEATMAP record begins with 48 bytes");
+_Static_assert(sizeof(struct heatmap_record) == 48,
+               "struct heatmap_record must have 48 bytes, as in Darshan");
 
 static void heatmap_init(void *state, struct file *file, int fd)
 {

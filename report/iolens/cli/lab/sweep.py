@@ -54,7 +54,7 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     (
         "--confirm",
         {"type": whole_number(0), "metavar": "N"},
-        "number of new runs of the best setting and of the baseline (default: as many as repetitions; 0: none)",
+        "number of new runs each of the best setting and of the baseline (default: as many as repetitions; 0: none)",
     ),
     (
         "--driver",

@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "2h); default: 8 runs, or a third of the settings if the matrix is small",
     )
     add_results(parser)
-    parser.add_argument("--dry-run", action="store_true", help="print the first runs of the search, and stop")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the first runs that the search would make, and make none"
+    )
     parser.add_argument("--no-report", action="store_true", help="do not write the PDF")
 
 

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "transfers of 47008 bytes of each rank to the shared file",
         ),
         "easy-items": (positive, usual.easy_items, "N", "empty files of each rank, in its own folder"),
-        "hard-items": (positive, usual.hard_items, "N", "files of 3901 bytes of each rank, in one folder"),
+        "hard-items": (positive, usual.hard_items, "N", "files of 3901 bytes that each rank makes, all in one folder"),
     }
     for name, (convert, default, word, text) in amounts.items():
         parser.add_argument(

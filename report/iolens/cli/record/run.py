@@ -86,7 +86,8 @@ def _samples_per_second(text: str) -> float:
     try:
         rate = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not a number; write -- before the command") from None
+        said = f"{text} is not a number of samples per second; if the command begins here, write -- before it"
+        raise argparse.ArgumentTypeError(said) from None
     if not LEAST_HZ <= rate <= LARGEST_HZ:
         raise argparse.ArgumentTypeError(f"{text} is not from {LEAST_HZ:g} to {LARGEST_HZ:g} samples per second")
     return rate

@@ -18,7 +18,7 @@ from iolens.lab.storage.tool import run_tool
 _SMALLEST = 65536
 """Minimum chunk size in bytes; a chunk is a power of two (ctl/internal/cmd/entry/flags.go of BeeGFS 8)."""
 
-_CLIENT = "the tools of BeeGFS contain beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7)"
+_CLIENT = "beegfs (BeeGFS 8) and beegfs-ctl (BeeGFS 7) come with the tools of BeeGFS"
 
 
 def _on_beegfs(path: Path) -> bool:

@@ -49,7 +49,9 @@ def _subset(evidence: Evidence) -> Finding:
 
 
 def _means(evidence: Evidence) -> Finding:
-    """Checks Hoefler and Belli's rule 3: typical values are geometric means."""
+    """Checks Hoefler and Belli's rule 3: the geometric means must be close to the arithmetic means of times or the
+    harmonic means of rates.
+    """
     repeated = {name: each for name, each in evidence.groups.items() if len(each) > 1 and min(each) > 0}
     if not repeated:
         return KEPT, "No mean is used for single runs."
@@ -106,7 +108,8 @@ def _sound(evidence: Evidence) -> Finding:
     if evidence.by_block is None:
         said = "Ratios have Banerjee's intervals, which allow unequal spreads, with Bonferroni's correction."
         return KEPT, said
-    runs = "Runs are compared within blocks" if evidence.by_block else "Blocks are broken: means of runs are compared"
+    means = "Blocks are incomplete: means of runs are compared"
+    runs = "Runs are compared within blocks" if evidence.by_block else means
     return KEPT, f"{runs}; intervals hold together, with spreads moderated by those of other settings, odd ones apart."
 
 

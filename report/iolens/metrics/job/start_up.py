@@ -9,7 +9,8 @@ from iolens.log.records import Records
 from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.once import once_per_job
 
-BEFORE, FIRST = "time before recording began, s", "time from then to the first open of a file of its own, s"
+BEFORE = "time before recording began, s"
+FIRST = "time from the begin of recording to the program's first open of a file of its own, s"
 LIBRARIES, ENTRIES, MISSING = "libraries loaded", "entries of LD_LIBRARY_PATH", "searched entries that are no folder"
 
 

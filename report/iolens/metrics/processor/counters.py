@@ -124,7 +124,7 @@ _DERIVED: tuple[Derived, ...] = (
         lambda c: (c["PAPI_L2_DCA"] - c["PAPI_L2_DCM"]) * _LINE / c.wall / 2**20,
     ),
     _ratio_metric("L3 cache miss ratio", "%", "PAPI_L3_TCM", "PAPI_L3_TCA", 100),
-    _ratio_metric("L3 cache misses of loads", "%", "LLC_LOAD_MISSES", "LLC_LOADS", 100),
+    _ratio_metric("L3 cache miss ratio of loads", "%", "LLC_LOAD_MISSES", "LLC_LOADS", 100),
     *_cache_line_metrics("L3 traffic", "PAPI_L3_TCA"),
     *_cache_line_metrics("Memory traffic", "PAPI_L3_TCM"),
     *_cache_line_metrics("Memory traffic of loads and stores", "LLC_LOAD_MISSES", "LLC_STORE_MISSES"),

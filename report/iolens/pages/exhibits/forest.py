@@ -43,7 +43,7 @@ def _known_pid(pid: int) -> str:
 
 
 def _given_ranks(first: float, last: float) -> str:
-    """Returns the ranks given by launchers: 0-7."""
+    """Returns the range of ranks that the launcher gave to a group of processes, such as 0-7."""
     return "" if is_nan(first) else str(int(first)) if first == last else f"{int(first)}-{int(last)}"
 
 
@@ -152,7 +152,7 @@ def _top_files(forest: Forest) -> pd.DataFrame:
 
 def _files_note(forest: Forest) -> str:
     """Returns the meaning of the columns, and of families if a row is one."""
-    said = "Written and read by: number of processes. Times read: bytes read over size."
+    said = "Written by, read by: numbers of processes. Times read: bytes read divided by the size."
     return f"{said} {FAMILY_NOTE}" if (_top_files(forest)["files"] > 1).any() else said
 
 
@@ -217,8 +217,8 @@ READ_AGAIN: Exhibit[Forest] = Exhibit(
         Column("times each was read", ("least", "median", "most"), _times_read),
         Column("readers", "readers", words.count),
     ],
-    note="Times read: bytes read over size. A data set whose files were all read equally often was read in as many "
-    "epochs.",
+    note="Times read: bytes read divided by the size. A data set whose files were all read equally often was read in "
+    "as many epochs.",
 )
 
 

@@ -45,7 +45,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(row['seconds'])} in them."
     )
     spent = float(row["seconds"]) * needless[place] / received[place]
-    return Seen(evidence, spent, "It is the part of the requests' time that belongs to these bytes.", _REMEDY)
+    return Seen(evidence, spent, "The bound is the part of the requests' time that belongs to these bytes.", _REMEDY)
 
 
 RULE = Rule(

@@ -62,7 +62,9 @@ def _said(job: Job, files: Records, layer: str, given: float) -> Seen:
         f"{layer} was given {say.size(given)} for {say.files(job, files['id'])}, and POSIX wrote {say.size(written)}, "
         f"{written / given:.1f} times as much, in {say.seconds(spent)} on the slowest rank."
     )
-    return Seen(evidence, spent * (1 - given / written), "It is the time of the bytes beyond those given.", REMEDY)
+    return Seen(
+        evidence, spent * (1 - given / written), "The bound is the time of the bytes beyond those given.", REMEDY
+    )
 
 
 RULE = Rule(

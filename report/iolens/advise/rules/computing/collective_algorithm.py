@@ -104,8 +104,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     mean = float(part["bytes_sent"].sum()) / max(1.0, messages)
     evidence = (
         f"{function} took {say.seconds(seconds)} of {say.seconds(job.run_time)} ({said}): "
-        f"{say.count(float(part['calls'].sum()), 'call')} that give {say.size(int(mean))} each on average; "
-        f"communicators of {_communicators(job)} ranks are in use, of {library.split(',')[0]}."
+        f"{say.count(float(part['calls'].sum()), 'call')} that give {say.size(int(mean))} each on average. "
+        f"The communicators have {_communicators(job)} ranks; the MPI library is {library.split(',')[0]}."
     )
     remedy = REMEDY.format(
         commands="\n  # or\n  ".join(_commands(function, library, mean >= _LARGE)),

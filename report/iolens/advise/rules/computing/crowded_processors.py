@@ -48,8 +48,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     evidence = (
         f"Rank {longest} on {host} was ready to run and had no processor for {say.seconds(most)} of "
         f"{say.seconds(job.run_time)}, {say.count(len(bad), 'rank')} of {len(places):,} for "
-        f"{say.seconds(float(waits[shares].mean()))} on average: it may use {say.count(processors, 'processor')} "
-        f"({cpus}), on some of which {say.count(others + 1, 'rank')} may run."
+        f"{say.seconds(float(waits[shares].mean()))} on average. Rank {longest} may use "
+        f"{say.count(processors, 'processor')} ({cpus}), on some of which {say.count(others + 1, 'rank')} may run."
     )
     computed = float(each[COMPUTE].max())
     gain, whose = cores_bound(job), "on the job's critical path"

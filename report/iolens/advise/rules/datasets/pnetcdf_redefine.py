@@ -39,7 +39,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.files(job, below['id'])}: {say.count(redefs, 'redefinition')}, and POSIX moved {say.size(moved)} for "
         f"{say.size(given)} of variables, in {say.seconds(spent)} on the slowest rank."
     )
-    return Seen(evidence, spent * (1 - given / moved), "It is the time of the bytes beyond those of variables.", REMEDY)
+    return Seen(
+        evidence, spent * (1 - given / moved), "The bound is the time of the bytes beyond those of variables.", REMEDY
+    )
 
 
 RULE = Rule(

@@ -51,8 +51,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     gain = float(np.dot(seconds, [read, again]))
     bound = (
-        f"It is {say.percent(read)} of the read and {say.percent(again)} of the write time: transfers that the program "
-        f"did not ask for."
+        f"The bound is {say.percent(read)} of the read and {say.percent(again)} of the write time: transfers that the "
+        f"program did not ask for."
     )
     alone, together = upper["INDEP_WRITES"] + upper["NB_WRITES"], upper["COLL_WRITES"] + upper["SPLIT_WRITES"]
     if together[rows].sum() > 10 * alone[rows].sum():

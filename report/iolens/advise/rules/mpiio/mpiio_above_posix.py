@@ -39,7 +39,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"Independent MPI-IO calls on {say.files(job, ids)} took {say.seconds(spent)} on the slowest rank, POSIX below "
         f"them {say.seconds(access)}."
     )
-    return Seen(evidence, spent - access, "It is MPI-IO's time minus POSIX's, each on its slowest rank.", REMEDY)
+    return Seen(evidence, spent - access, "The bound is MPI-IO's time minus POSIX's, each on its slowest rank.", REMEDY)
 
 
 RULE = Rule(

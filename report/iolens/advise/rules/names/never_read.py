@@ -48,7 +48,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="never-read",
-    title="Search through files that are never read",
+    title="Files are opened or looked up, and never read",
     says="a rank opens or looks up `many_files` or more files of libraries and modules without reading or writing them",
     limits=("many_files",),
     why="This is a search through folders, as in the start of Python, and all ranks ask the same metadata server at "

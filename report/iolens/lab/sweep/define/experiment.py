@@ -225,7 +225,7 @@ KEYS: Mapping[str, Key] = {
     "until.ci": Key("until_interval", portion, "Another name of until.interval"),
     "until.repetitions": Key("until_repetitions", positive, "Largest number of runs of each point"),
     "until.minutes": Key("until_minutes", positive, "And for so long"),
-    "confirm": Key("confirm", count, "Number of new runs of the best setting and of the baseline"),
+    "confirm": Key("confirm", count, "Number of new runs each of the best setting and of the baseline"),
     "keep.data": Key("keep_data", one_of(*_WHEN), "Whose data files stay"),
     "keep.log": Key("keep_log", one_of(*_WHEN), "Runs whose logs are kept, with their traces"),
     "keep.output": Key("keep_output", one_of(*_WHEN), "Runs whose standard output and error are kept"),

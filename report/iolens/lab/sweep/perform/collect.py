@@ -28,7 +28,7 @@ _NOT_SET = "the setting did not take effect: "
 
 
 def collect_results(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Health) -> RunRecord:
-    """Returns the record of everything that the run produced."""
+    """Returns the record of a finished run, for its run.json."""
     folder = spec.folder
     result = sweep.workload.result(folder)
     log = outcome.logs[-1] if outcome.logs else None
@@ -359,7 +359,7 @@ def _flush_state(parameters: Mapping[str, Any], syncs: int | None) -> str:
         return "not synced"
     if syncs is None:
         return "n/a: no log shows if data were synced"
-    return "n/a: data were synced, but it is unknown if this happened before the clock stopped"
+    return "n/a: data were synced, but it is unknown if that was inside the timed part"
 
 
 def page_cache_state(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
