@@ -92,4 +92,4 @@ def test_pictures_that_would_show_nothing_are_left_out() -> None:
 
 def test_no_speed_is_printed_where_calls_took_longer_than_the_run() -> None:
     speeds = [PERFORMANCE.table(made(seconds)).rows[0][-1] for seconds in (2.0, 9.0)]
-    assert speeds == ["1 MiB/s", "n/a"]
+    assert speeds == ["1.00 MiB/s", "n/a"]
