@@ -386,7 +386,8 @@ void rings_after(int fd)
     look(ring, fd);
 }
 
-/* Looks a last time, and counts requests that were submitted unseen or have not completed. */
+/* Looks at the ring for the last time, and counts the requests that were submitted unseen or have not
+ * completed. */
 static void finish(struct ring *ring, int fd)
 {
     before(fd, 0, NULL, 0);
@@ -452,8 +453,8 @@ void rings_on_register(int fd, unsigned operation, const void *argument, unsigne
     const struct ring_file_update *update = argument;
     if (!ring)
         return;
-    /* Looks at the ring a last time, and counts the requests that were submitted unseen or have not
-       completed. */
+    /* Completions are read before the table changes, because requests that completed earlier used the files
+     * that it had then. */
     before(fd, 0, NULL, 0);
     switch (operation) {
     case RING_REGISTER_FILES:

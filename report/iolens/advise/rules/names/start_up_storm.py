@@ -1,4 +1,4 @@
-"""The rule about ranks that each load many files of libraries and modules, as Python programs do when they start."""
+"""The rule about jobs that load many files of libraries and modules, as Python programs do when they start."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="start-up-storm",
-    title="Every rank loads many libraries and modules",
+    title="Many files of libraries and modules are loaded",
     says="`few_calls` opens and stats or more, over all ranks, were of files of libraries and modules, and with the "
     "reading of these files they took `slow_start` and `worth_gain` of the run on the slowest rank",
     limits=("few_calls", "slow_start", "worth_gain"),
