@@ -43,8 +43,8 @@ pytestmark = pytest.mark.mpi
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
-    """Runs the program; returns the log and what each rank must have sent: messages, bytes, reductions, bytes of the
-    file.
+    """Runs the program; returns the log and the totals that each rank prints: messages, bytes, reductions, bytes
+    written to the file.
     """
     mpi = library("usual")
     compiler = mpi.mpicc.parent / "mpifort"
@@ -77,7 +77,7 @@ def table(run: tuple[Path, list[int]]) -> Callable[..., pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def job(run: tuple[Path, list[int]]) -> Job:
-    """Reads the log once, so that its metrics are computed once."""
+    """Reads the log once for all tests, so that each metric is computed once."""
     return read_log(run[0])
 
 
@@ -109,8 +109,8 @@ def test_messages_transfers_and_phases_are_those_of_the_program(
 
 
 def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
-    """Timed calls and samples must agree on where the ranks spent their time. I/O is all of MPI-IO including opening.
-    Time that the profiler adds to MPI_Init counts as MPI.
+    """Timed calls and samples must agree on where the ranks spent their time. I/O is the time of all MPI-IO calls,
+    opening included. Time that the profiler adds to MPI_Init counts as MPI.
     """
     found, shares = time.time_parts(job).frame(), samples.profile(job, Ask(asked_levels("group"), 0.0)).frame()
     assert found is not None
@@ -129,8 +129,9 @@ def test_the_parts_of_the_time_agree_with_the_samples(job: Job) -> None:
     calls = job.private["mpi_calls"].groupby("function")["time"].sum()
     assert (begin > 0).all()
     started = calls[["MPI_Init", "MPI_Finalize"]].sum()
-    assert parts["start and end"] * RANKS == pytest.approx(started, abs=0.5)  # Ranks begin one after the other.
-    # The calls of a rank that begins late may add up to more than the run; its parts are then scaled down.
+    # Ranks begin one after the other, hence the tolerance of 0.5 s.
+    assert parts["start and end"] * RANKS == pytest.approx(started, abs=0.5)
+    # If the calls of a rank that begins late add up to more than the run time, the parts of its time are scaled down.
     assert parts["the profiler"] * RANKS == pytest.approx(begin.sum(), rel=0.02)
 
 
@@ -173,7 +174,7 @@ def test_every_table_of_the_log_can_be_had_in_every_shape(job: Job) -> None:
 
 
 def test_every_viewer_is_given_something(job: Job) -> None:
-    """Without --timeline single calls have no times; the bytes of ranks over time are in every log."""
+    """Without --timeline single calls have no times; the bytes that ranks moved over time are in every log."""
     found = stacks(job)
     counted = sum(int(line.rpartition(" ")[2]) for line in collapsed(found).splitlines())
     assert counted == job.private["samples"]["count"].sum()

@@ -1,4 +1,4 @@
-"""Requests of ROMIO's Lustre driver below the mount are answered as Lustre's headers define."""
+"""Tests that the emulated storage answers the requests of ROMIO's Lustre driver as Lustre's headers define."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ answer = (ctypes.c_ulong * 64)()
 assert ctypes.CDLL(None).statfs(sys.argv[1].encode(), answer) == 0
 print(f"{answer[0]:x}")
 """
-"""Program that prints the type of a file system from statfs(2); stat(1) of newer coreutils uses statvfs(3)."""
+"""Source of a program that prints the type of a file system by statfs(2), because stat(1) of newer coreutils calls
+statvfs(3).
+"""
 
 
 def kind(mount: Path, path: Path, **more: str) -> str:

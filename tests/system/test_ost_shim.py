@@ -1,4 +1,6 @@
-"""libost.so: its accounts balance, its layouts are Lustre's, and files keep their ordinary contents."""
+"""Tests the library that emulates storage targets (libost.so): its accounts balance, its layouts are Lustre's, and
+files keep their ordinary contents.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.mpi
 
 
 def built(target: Path, *flags: str, source: Path = SOURCE) -> Path:
-    """Builds and returns the test program, or the same as a library whose main is called `run`."""
+    """Builds the test program and returns its path. With flags for a shared library, its main is called `run`."""
     lines = LIBRARIES.read_text().splitlines()
     made = {name: value.split() for name, _, value in (line.partition(" = ") for line in lines)}
     if "HAVE_HDF5" not in made:
@@ -57,7 +57,7 @@ def profiled(folder: Path, ranks: int, *words: object, **settings: str) -> str:
 
 
 def held_to(folder: Path, expected: str) -> darshan.DarshanReport:
-    """Compares every line of the program's output with the record that libdarshan-util reads."""
+    """Checks that libdarshan-util reads from the log every value that the program printed."""
     report = darshan.DarshanReport(str(folder / "log.darshan"), read_all=True)
     found = {
         (module, report.name_records[record["id"]].removeprefix(str(folder))): dict(
@@ -137,13 +137,16 @@ def test_calls_of_several_datasets_or_with_events_are_counted_and_have_settings(
         )
         for record in report.records["H5D"]
     }
-    # The time of a call is shared out by bytes: three times as long for the longer dataset.
+    # The time of one call for two datasets is divided between them in proportion to their bytes; the longer one has
+    # three times as many.
     assert times["long"]["H5D_F_WRITE_TIME"] > 0
     assert times["long"]["H5D_F_WRITE_END_TIMESTAMP"] >= times["short"]["H5D_F_WRITE_END_TIMESTAMP"]
 
 
 def test_operations_that_may_be_under_way_are_not_asked_for(tmp_path: Path) -> None:
-    """A question about such an object would wait until its operation has ended."""
+    """While an asynchronous operation runs, HDF5 answers a question about its file or dataset only at its end; the
+    profiler must not wait for that.
+    """
     stub = tmp_path / "busy.so"
     source = ROOT / "tests/c/hdf5_async.c"
     subprocess.run(["gcc", "-DUNDER_WAY", "-shared", "-fPIC", "-o", stub, source], check=True)
@@ -156,7 +159,7 @@ def test_operations_that_may_be_under_way_are_not_asked_for(tmp_path: Path) -> N
 
 
 CAUSES = {2: "conversion of types"}
-"""Bits of H5Pget_mpio_no_collective_cause, and their names in the log."""
+"""Bits that H5Pget_mpio_no_collective_cause returns, and their names in the log."""
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +168,9 @@ def given_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def addresses(output: str, folder: Path) -> dict[str, int]:
-    """Returns the addresses of datasets that the program printed, and checks them by h5py's own HDF5."""
+    """Returns the addresses of datasets that the program printed, after comparing them with those that h5py reads by
+    its own HDF5.
+    """
     found = {name: int(value) for kind, name, value in map(_three, output.splitlines()) if kind == "address"}
     h5py = pytest.importorskip("h5py")
     for file in ("own", "shared"):
@@ -196,7 +201,9 @@ def _three(line: str) -> tuple[str, str, str]:
 
 
 def settings_of(folder: Path, name: str) -> dict[str, tuple[str, str]]:
-    """Returns the settings of a file: given and effective by key; each key has one row."""
+    """Returns, by name, the given and the effective value of each HDF5 setting of a file; each setting has one row in
+    the log.
+    """
     table = hdf5_settings(read_log(folder / "log.darshan"))
     rows = table.rows("path", "key", "given", "effective") if len(table) else ()
     found = [(key, (given, effective)) for path, key, given, effective in rows if path.endswith(name)]
@@ -230,7 +237,7 @@ def test_settings_from_outside_take_effect_on_all_ranks(given_program: Path, tmp
 def test_ranks_with_different_settings_use_those_of_rank_0(
     given_program: Path, tmp_path: Path, first: str, third: str
 ) -> None:
-    """Without the agreement, ranks would wait for each other in collective calls on metadata."""
+    """If ranks used different settings, they would wait for each other in collective calls on metadata."""
     if FLAVOUR != "openmpi":
         pytest.skip("the script knows Open MPI's name for the rank")
     script = tmp_path / "each.sh"

@@ -75,7 +75,7 @@ def test_every_kind_of_transfer_is_counted_once(programs: Path, tmp_path: Path, 
 
 @pytest.mark.parametrize(("runs", "adapter"), [("openmpi5", "openmpi5"), ("openmpi5", "usual"), ("mpiabi", "mpiabi")])
 def test_newer_libraries_are_recorded(tmp_path: Path, runs: str, adapter: str) -> None:
-    """Open MPI 4 and 5 share an ABI, and so an adapter."""
+    """Open MPI 4 and 5 have the same ABI, so one adapter serves both."""
     if library(adapter).flavour != library(runs).flavour:
         pytest.skip("this machine's usual MPI is another one")
     (tmp_path / runs).mkdir()
@@ -109,7 +109,7 @@ def test_all_ranks_have_heat_maps_of_the_same_bins(programs: Path, tmp_path: Pat
     for heat, module, prefix in (("MPIIO", "MPI-IO", "MPIIO"), ("POSIX", "POSIX", "POSIX")):
         counters = report.records[module].to_df()["counters"]
         for operation, name in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
-            mapped = report.heatmaps[heat].to_df(ops=[operation])  # Raises if ranks differ in their bins.
+            mapped = report.heatmaps[heat].to_df(ops=[operation])  # Raises an error if ranks differ in their bins.
             assert sorted(mapped.index) == [0, 1, 2, 3]
             assert int(mapped.to_numpy().sum()) == int(counters[f"{prefix}_{name}"].sum())
 
@@ -172,7 +172,9 @@ def test_an_end_without_finalize_keeps_its_exit_code(programs: Path, tmp_path: P
 
 @pytest.mark.parametrize(("runs", "adapter"), [("usual", "mpich"), ("mpich", "usual"), ("mpiabi", "mpich")])
 def test_the_adapter_of_another_mpi_changes_nothing(tmp_path: Path, runs: str, adapter: str) -> None:
-    """Handles are ints in one library and pointers in the other; none may be cut."""
+    """MPI's handles are ints in one library and pointers in the other; an adapter must not cut a pointer to the size of
+    an int.
+    """
     (tmp_path / runs).mkdir()
     program = library(runs).compile(ROOT / "tests/c/mpi_calls.c", tmp_path / runs / "mpi_calls")
     plain = start(tmp_path, 2, program, tmp_path, preload="")
@@ -201,8 +203,8 @@ def test_a_program_without_mpi_is_not_disturbed(tmp_path: Path) -> None:
 def test_programs_that_mpi_starts_are_jobs_of_their_own(
     programs: Path, tmp_path: Path, how: str, name: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The spawned programs inherit the preload chain, although their launcher does not know of it. MPI may search the
-    program's name in its own folder.
+    """The spawned programs inherit the preload chain, although their launcher does not know of it. One case gives a
+    bare file name, which MPI looks up in the current folder.
     """
     if how == "multiple":
         need_several_programs(str(library(programs.name).mpirun))
@@ -295,7 +297,8 @@ def test_collective_time_is_parted_into_waiting_access_and_exchange(programs: Pa
     job = read_log(the_log(tmp_path))
     table = job.private["mpiio_collectives"].set_index("rank").sort_index()
     assert table["calls"].tolist() == [5, 5, 5]
-    # Rank 1 comes 50 ms late to each call, and a busy machine delays the others too: the program knows by how much.
+    # Rank 1 comes 50 ms late to each call, and a busy machine delays other ranks, too; the program prints how long each
+    # rank came before the last one.
     early = [float(line) for line in done.stdout.splitlines()]
     assert sum(early) > 0
     assert table["waiting"].to_list() == pytest.approx(early, abs=0.02)
@@ -332,11 +335,13 @@ def test_pcontrol_switches_recording_off_and_on(programs: Path, tmp_path: Path) 
 
 
 def test_the_phases_of_btio_are_regions(tmp_path: Path) -> None:
-    """Class S has 60 steps and one to warm up, each with every phase of the solver once, and 12 dumps."""
+    """Class S of BT-IO has 60 steps, and one before them to warm up. Each step has every phase of the solver once; 12
+    dumps are written.
+    """
     btio = shutil.copy(ROOT / "build/bin/btio", tmp_path)
     environment = {**os.environ, "LD_PRELOAD": library("usual").preload, "IOLENS_LOGPATH": str(tmp_path)}
     subprocess.run([btio, "--class", "S"], cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
-    # A program without mpirun starts Open MPI's daemon, which leaves a log, too.
+    # Without mpirun, Open MPI starts a daemon for the program, and the daemon leaves a log, too.
     (log,) = tmp_path.glob("*_btio_*.darshan")
     job = read_log(log)
     names = job.private["region_names"].set_index("region")["label"]

@@ -21,7 +21,7 @@ from patience import PATIENCE
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "profiler" / "src" / "modules" / "pnetcdf"
 
-# Declares our prototypes after those of PnetCDF, so that the compiler refuses any difference.
+# C source that declares the profiler's prototypes after those of PnetCDF, so that the compiler refuses any difference.
 PROTOTYPES = """
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -86,7 +86,9 @@ def test_every_form_of_pnetcdf_is_counted(program: Path, tmp_path: Path, ranks: 
 
 
 def check_shares(records: dict[tuple[str, str], Any], names: list[str]) -> None:
-    """Variables that one call moves share its time: together they have no more than the calls took."""
+    """Checks the times of variables that one call moves: the call's time is divided among them, so their sum is no
+    more than the calls took.
+    """
     variables = [record["fcounters"] for (_, name), record in records.items() if name.startswith("/several.nc:")]
     times = [dict(zip(names, variable, strict=True)) for variable in variables]
     begin = min(time["PNETCDF_VAR_F_WRITE_START_TIMESTAMP"] for time in times)

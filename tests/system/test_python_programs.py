@@ -101,7 +101,7 @@ def profiled(
 
 
 def moved(record: Mapping[str, int], module: str) -> tuple[int, ...]:
-    """Returns opens, reads, writes, bytes read and bytes written."""
+    """Returns the numbers of opens, reads and writes of a record, and its bytes read and written."""
     return tuple(record[f"{module}_{what}"] for what in ("OPENS", "READS", "WRITES", "BYTES_READ", "BYTES_WRITTEN"))
 
 
@@ -133,7 +133,7 @@ def test_netcdf4(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", ["h5py", "netCDF4"])
 def test_two_private_hdf5_libraries_in_one_process(tmp_path: Path, first: str) -> None:
-    """Each module's calls go on to its own library, and both are recorded."""
+    """Calls of h5py and of netCDF4 reach the HDF5 library that each package brings, and both are recorded."""
     needs("h5py", "netCDF4")
     printed, found = profiled(tmp_path, f"import {first}\n" + HDF5 + NETCDF + HDF5_AGAIN)
     assert printed == "50.0\n145.0 (10, 20)\n"
@@ -143,7 +143,7 @@ def test_two_private_hdf5_libraries_in_one_process(tmp_path: Path, first: str) -
 
 @pytest.mark.parametrize("name", ["usual", "mpich"])
 def test_mpi4py(tmp_path: Path, name: str) -> None:
-    """The wheel knows no MPI library: it looks for one when it is imported."""
+    """mpi4py's wheel is not linked to an MPI library: it looks for one when it is imported."""
     needs("mpi4py")
     its = library(name)
     libraries = {} if name == "usual" else {"LD_LIBRARY_PATH": str(its.mpirun.parent.parent / "lib")}
@@ -157,8 +157,8 @@ def test_mpi4py(tmp_path: Path, name: str) -> None:
 
 
 def check_messages(folder: Path) -> None:
-    """Compares calls, bytes sent and received, and messages of each rank; mpi4py itself makes a few more calls on
-    communicators.
+    """Checks the log's calls, bytes sent and received, and messages of each rank. mpi4py itself calls a few more
+    functions of communicators, which are not compared.
     """
     (log,) = (folder / "run").glob("*.darshan")
     tables = read_log(log).private

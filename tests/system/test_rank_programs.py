@@ -1,4 +1,6 @@
-"""Logs of jobs of two programs name the program of each rank; one job ends regularly, the other is killed."""
+"""Tests jobs in which ranks run two different programs: the log names each rank's program, after a regular end and
+after a kill.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ BOTH = {"ocean": (0, 1), "atmos": (2,)}
 
 
 def two_programs(folder: Path, how: str) -> list[str]:
-    """Returns the launcher's command line."""
+    """Returns the launcher's command line that starts two programs as one job."""
     for name in BOTH:
         shutil.copy(program(), folder / name)
     first, second = (["-np", str(len(ranks)), str(folder / name), how] for name, ranks in BOTH.items())
@@ -55,8 +57,8 @@ def test_a_log_says_which_program_each_rank_ran(log: Path, capsys: pytest.Captur
 
 
 def test_an_interpreter_is_called_by_what_it_runs(tmp_path: Path) -> None:
-    """Ranks run a script, the same with mpi4py, another script, and a module. Arguments of a compiled program are not
-    in its label.
+    """Ranks run a Python script, the same script with mpi4py, another script, and a module. Arguments of a compiled
+    program are not in its label.
     """
     lines = (
         "python3 -u models/ocean.py",
@@ -101,7 +103,9 @@ def test_pseudonyms_hide_them_as_they_hide_the_first(log: Path, tmp_path: Path, 
 
 
 def test_of_killed_ranks_their_spools_say_it(tmp_path: Path) -> None:
-    """Without a spool of rank 0, the log must not name another rank's program as rank 0's."""
+    """Rank 0 leaves no spool, so the log must call its program unknown, and not give it the name of another rank's
+    program.
+    """
     launcher, *words = two_programs(tmp_path, "all")
     spared = ["-np", "1", "env", "IOLENS_SPOOL=none", words[2], "all", ":", "-np", "1", *words[2:]]
     settings = {**environment(tmp_path), "IOLENS_LOGPATH": str(tmp_path)}

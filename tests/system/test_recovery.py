@@ -1,4 +1,4 @@
-"""Jobs that end without writing a log get one afterwards, and the exit code stays the program's own."""
+"""Tests that jobs that end without writing a log get one afterwards, and that the exit code stays the program's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.mpi
 @pytest.mark.parametrize("how", ["one", "all", "abort", "exit", "segfault"])
 def test_a_job_without_an_end_has_a_log(how: str, tmp_path: Path) -> None:
     done = start(tmp_path, how)
-    beside = 128 if FLAVOUR == "openmpi" else 0  # Hydra returns the signal's number itself.
+    beside = 128 if FLAVOUR == "openmpi" else 0  # Open MPI's launcher adds 128 to the signal's number.
     codes = {"one": 9 + beside, "all": 9 + beside, "segfault": 11 + beside, "abort": 7, "exit": done.returncode}
     assert done.returncode == codes[how], done.stderr
     (log,) = tmp_path.glob("*.darshan")
@@ -27,8 +27,8 @@ def test_a_job_without_an_end_has_a_log(how: str, tmp_path: Path) -> None:
 
 
 def test_what_wrappers_and_ranks_did_before_an_exec_is_in_logs(tmp_path: Path) -> None:
-    """Runs two ranks in a wrapper, of which rank 1 reads data first. After MPI_Init the ranks become another program by
-    exec.
+    """Runs two ranks in a shell script, which on rank 1 reads data before it starts the program. After MPI_Init the
+    ranks become another program by exec.
     """
     wrapper = tmp_path / "wrapper.sh"
     (tmp_path / "data").write_text("word\n")
@@ -45,8 +45,8 @@ def test_what_wrappers_and_ranks_did_before_an_exec_is_in_logs(tmp_path: Path) -
 
 
 def test_ranks_that_outlive_their_launcher_are_waited_for(tmp_path: Path) -> None:
-    """A fake launcher that returns while its ranks still end, as MPICH's does after an abort. Ranks of Open MPI 5
-    outlive a killed launcher, so they are killed as well.
+    """A fake launcher returns before its ranks have ended, as MPICH's does after an abort. Ranks of Open MPI 5 outlive
+    a killed launcher, so they are killed as well.
     """
     launcher = tmp_path / "bin" / "mpirun"
     launcher.parent.mkdir()
@@ -64,7 +64,7 @@ def test_ranks_that_outlive_their_launcher_are_waited_for(tmp_path: Path) -> Non
 
 
 def test_a_killed_launcher_costs_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recovery must not add a rank that was excluded from recording."""
+    """Rank 1 is excluded from recording, so the recovered log must not have it."""
     monkeypatch.setenv("IOLENS_RANK_EXCLUDE", "1")
     running = begin(tmp_path, command("wait"), ("--trace", "mpi,io"))
     wait_until((tmp_path / "ready").exists)
@@ -97,8 +97,8 @@ def test_when_iolens_is_killed_too_recover_makes_the_log(tmp_path: Path) -> None
 
 
 def test_a_job_ends_no_earlier_than_what_it_kept(tmp_path: Path) -> None:
-    """Ranks that kill themselves right after a message, long before their next sign of life, keep the end of that
-    message.
+    """Ranks kill themselves right after a message. Because a rank notes only now and then that it still runs, the job's
+    end must be moved to the end of that message.
     """
     done = finish(begin(tmp_path, command("all"), ("--trace", "mpi,io", "--timeline")))
     (log,) = tmp_path.glob("*.darshan")
@@ -109,7 +109,9 @@ def test_a_job_ends_no_earlier_than_what_it_kept(tmp_path: Path) -> None:
 
 
 def check_messages(job: Job) -> None:
-    """Checks that the log has the MPI activity until ranks were killed: single calls, and Darshan's records."""
+    """Checks that the log has the MPI calls of each rank before the kill: single calls, sums by function, and Darshan's
+    records.
+    """
     events, calls = job.private["mpi_events"], job.private["mpi_calls"]
     for rank in range(3):
         mine = events[events["rank"] == rank].sort_values("start")
@@ -132,7 +134,7 @@ def test_an_interrupted_run_ends_its_ranks_and_has_a_log(how: signal.Signals, tm
 
 
 def test_ranks_end_with_an_interrupted_launcher_that_is_a_script(tmp_path: Path) -> None:
-    """Intel's mpirun is a script: when it ends, its ranks go on."""
+    """Intel's mpirun is a script, and ranks go on when it ends; `iolens run` must end them."""
     launcher = tmp_path / "bin" / "mpirun"
     launcher.parent.mkdir()
     launcher.write_text(f'#!/bin/sh\n{mpi.find_launcher(FLAVOUR)} "$@"\nexit $?\n')
@@ -140,6 +142,7 @@ def test_ranks_end_with_an_interrupted_launcher_that_is_a_script(tmp_path: Path)
     running = begin(tmp_path, command("wait", launcher=str(launcher)))
     wait_until((tmp_path / "ready").exists)
     running.send_signal(signal.SIGTERM)
-    assert finish(running).returncode == 128 + signal.SIGTERM  # Ranks that still run would keep its output open.
+    # If a rank still ran, it would keep the output open, and `finish` would not return.
+    assert finish(running).returncode == 128 + signal.SIGTERM
     (log,) = tmp_path.glob("*.darshan")
     assert "was interrupted" in check_log(log)

@@ -1,5 +1,5 @@
-"""Without room or a folder, and with several nodes, the log is still made, or a message names the folder of the
-records.
+"""Tests recovery where the disk is full, a folder is missing, or ranks ran on several nodes: either the log is made, or
+a message names the folder of the records.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def test_without_a_place_for_the_log_the_records_stay_and_it_is_said(
 @pytest.mark.parametrize("how", ["return", "kill"])
 @pytest.mark.parametrize("spools", ["elsewhere", "none", "beside the log"])
 def test_sentences_about_a_full_log_folder_agree(how: str, spools: str, tmp_path: Path, small_disk: Path) -> None:
-    """Either all sentences say that records remain, and the command that they name makes the log, or none does. No
-    sentence says that nothing was recorded.
+    """If messages say that records are kept, the command that they name must make the log. If no message does, one must
+    say that no log was written.
     """
     logs, made = small_disk / "logs", tmp_path / "made"
     logs.mkdir()
@@ -153,8 +153,8 @@ exec "$@"
 
 
 def as_nodes(folder: Path) -> str:
-    """Returns a command in front of a rank that gives each of two ranks its own host name and /dev/shm, kept in the
-    folder.
+    """Returns the path of a script that starts a rank as if ranks 0 and 1 ran on one node, and ranks 2 and 3 on
+    another: with the node's host name, and with a /dev/shm that is kept in the folder.
     """
     script = folder / "node"
     script.write_text(
@@ -174,8 +174,8 @@ def namespaces() -> None:
 
 @pytest.mark.usefixtures("namespaces")
 def test_spools_of_several_nodes_make_one_log(tmp_path: Path) -> None:
-    """The launcher's node has no spools, so all are collected; then the spools of the other node are added to those of
-    one node.
+    """Two simulated nodes keep their own spools. Recovery of one node makes a partial log; recovery of the other then
+    completes it.
     """
     words = command("abort", ranks=4)
     words[words.index(str(program())) :] = [as_nodes(tmp_path), str(program()), "abort"]

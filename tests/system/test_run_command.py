@@ -184,8 +184,8 @@ def test_an_error_names_the_subcommand_not_the_program(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not os.environ.get("DARSHAN_LIB"), reason="DARSHAN_LIB names no Darshan runtime")
 def test_the_sites_darshan_in_the_profilers_place(tmp_path: Path) -> None:
-    """The site's Darshan writes its logs to the run's folder, however it was configured, and a report is made
-    of them.
+    """The Darshan library of a site is used instead of the profiler. Its logs go to the run's folder, whatever folder
+    it was configured for, and a report is made of them.
     """
     script = "open('wrote.dat', 'w').write('ten bytes!')"
     done = iolens("run", "--profiler", "darshan", "--output", "run", "--", sys.executable, "-c", script, cwd=tmp_path)
@@ -244,8 +244,8 @@ def test_a_place_that_cannot_be_is_said_before_the_program_runs(tmp_path: Path) 
 
 
 def test_of_several_logs_the_parents_has_the_name(tmp_path: Path) -> None:
-    """A process was a shell and became Python. Its log as Python gets the requested name, not those of the shell and of
-    its children; a folder has the logs of all.
+    """A shell becomes Python by exec, and Python starts children. The log of Python gets the requested name; a folder
+    has the logs of all of them.
     """
     parent = "import os; open('parent.txt', 'w').write('x'); os.system('echo x >child.txt; uname >other.txt; wait')"
     words = ["sh", "-c", f'echo x >before.txt; exec "$0" -c "{parent}"', sys.executable]
@@ -299,7 +299,7 @@ int main(int count, char **argument)
 
 @pytest.mark.parametrize("how", ["address", "thread"])
 def test_a_program_with_a_sanitizer(how: str, tmp_path: Path) -> None:
-    """The program is recorded, with a spool, and finds the files that it needs."""
+    """A program that was built with a sanitizer is recorded, with a spool, and runs as without the profiler."""
     (tmp_path / "program.c").write_text(SANITIZED, encoding="utf-8")
     build = ["gcc", "-g", f"-fsanitize={how}", "-o", tmp_path / "program", tmp_path / "program.c"]
     if subprocess.run(build, capture_output=True, check=False).returncode != 0:
@@ -309,7 +309,8 @@ def test_a_program_with_a_sanitizer(how: str, tmp_path: Path) -> None:
     assert done.stdout == "code 7\n", done.stderr
     assert "cannot make a spool" not in done.stderr
     assert "ASan runtime" not in done.stderr
-    assert "makecontext" not in done.stderr  # The sanitizer warns of stacks that it does not know.
+    # ASan would print a warning with this word if the profiler changed stacks by that function.
+    assert "makecontext" not in done.stderr
     logs = list(tmp_path.glob("*_program_*.darshan"))
     assert any(name.endswith("sanitized.txt") for name in read_log(logs[0]).names.values())
     if how == "address":

@@ -1,4 +1,4 @@
-"""The processes and imports of `iolens run` besides the program are few, so that it starts quickly."""
+"""Tests that `iolens run` starts quickly: that it starts few processes besides the program, and imports few modules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iolens.lab.run.mpi_launch import mpi
 
 _HEAVY = ("numpy", "pandas", "ctypes", "hashlib", "importlib.abc", "tempfile", "uuid")
 _NOT_NEEDED = ("dataclasses", "inspect", "json", "datetime", "platform", "iolens.lab.recovery.recover")
-"""Modules that a plain run used to import; they took a third of its own time."""
+"""Modules that `iolens run` without options must not import; they once took a third of its own time."""
 
 
 def run(folder: Path, *words: str, python: tuple[str, ...] = (), path: str = "") -> subprocess.CompletedProcess[str]:

@@ -104,7 +104,7 @@ def test_an_mpich_of_its_own_compiles_in_a_folder_with_a_space(machine: Path) ->
 
 
 def play_pip(place: Path, install: str) -> None:
-    """Puts a fake Python there: it has pip, which runs this line of shell."""
+    """Replaces the Python of the virtual environment by a script whose pip runs the line of shell `install`."""
     replace(place / ".venv/bin/python", f'case "$*" in *" --version"*) exit 0 ;; esac\n{install}')
 
 
@@ -118,7 +118,7 @@ def test_a_full_disk_is_named(machine: Path) -> None:
 
 
 def test_a_disk_without_room_is_named_with_what_is_left(machine: Path, small_disk: Path) -> None:
-    """pip must fail on a disk of 10 MB, whatever message it prints."""
+    """pip fails without a message about the disk; the script itself must see that the disk is full."""
     place = small_disk / "clone"
     shutil.copytree(machine, place, symlinks=True)
     play_pip(place, "exit 1")
@@ -136,7 +136,7 @@ def test_pips_own_words_are_given_for_any_other_failure(machine: Path) -> None:
 
 
 def test_what_takes_long_is_said_to_be_under_way(machine: Path) -> None:
-    """pip goes on until it has printed a line of progress."""
+    """The fake pip ends only when setup.sh has printed a line of progress."""
     out, wait = machine / "out", "/bin/sleep 0.2"
     play_pip(machine, f"until grep -q 'still installing Python packages' '{out}'; do {wait}; done")
     environment = {**os.environ, "SETUP_PERIOD": "1", "PATH": f"{machine / 'bin'}:{os.environ['PATH']}"}
@@ -168,7 +168,9 @@ def test_set_up_for_tests_covers_set_up_to_run(machine: Path) -> None:
 
 
 def test_the_commands_of_contributing_can_be_run_in_their_order() -> None:
-    """Installing the first tool also brings the others, with their targets, scripts and tests."""
+    """Checks that `make setup-test` comes first, that it installs every tool of the later commands, and that the
+    targets, scripts and tests named in them exist.
+    """
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     commands = [line.partition("#")[0].strip() for block in blocks for line in block.splitlines()]

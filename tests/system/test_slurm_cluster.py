@@ -39,7 +39,9 @@ confirm: 0
 
 
 UCX_ON_ONE_MACHINE = {"UCX_TLS": "self,posix"}
-"""With one network interface a rank's address is short; Slurm's PMI would cut longer addresses."""
+"""Settings of MPICH's communication library UCX that leave only connections within this machine. With one network
+interface a rank's address is short; Slurm's PMI would cut longer addresses.
+"""
 
 
 @pytest.fixture
@@ -87,7 +89,7 @@ def test_a_sweep_runs_in_jobs_and_each_host_has_its_aggregator(folder: Path, clu
         assert (record["status"], record["launcher"]) == ("ok", "slurm"), record["reason"]
         assert len(record["hosts"]) == 2
         assert record["took_effect"] == {"cb_nodes": True}
-        # There are two ranks on each node; without cb_config_list ROMIO takes one aggregator from each host.
+        # There are two ranks on each node; without the hint cb_config_list, ROMIO takes one aggregator from each.
         assert record["observed"]["aggregator_ranks"] == [0, 2][: record["point"]["aggregators"]]
         assert record["batch"]["system"] == "slurm"
     assert len({record["batch"]["job"] for record in found.values()}) == 2
@@ -135,7 +137,7 @@ def test_a_job_has_runs_of_one_shape_which_srun_starts_on_its_nodes(folder: Path
 
 def test_a_search_hands_over_one_run_after_the_other(folder: Path, cluster: dict[str, str]) -> None:
     file = folder / "experiment.yaml"
-    # Data of emulated targets then lies in a folder that all nodes can read, not in this machine's memory.
+    # Emulated storage may keep its data in this machine's memory, but under Slurm in a folder that all nodes can read.
     file.write_text(file.read_text().replace(f"{{kind: directory, directory: {folder / 'data'}}}", "{kind: emulated}"))
     changes = ["slurm.nodes=1", "matrix.stripe_count=[1, 2]", "matrix.aggregators=[1]", "repetitions=1"]
     sets = [word for change in changes for word in ("--set", change)]
@@ -204,7 +206,7 @@ def test_the_time_limit_leaves_a_log_of_all_nodes(folder: Path, cluster: dict[st
     )
     wait_until((folder / "ready").exists)
     job = json.loads(jobs_of(folder)[0].read_text())["job"]
-    # The script asks for this signal before its time limit.
+    # The batch script asks Slurm for this signal before its time limit; here the test sends it.
     ask(cluster, "scancel", "--signal=TERM", "--batch", str(job))
     output, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 1, output + errors
@@ -230,7 +232,7 @@ def test_mpich_starts_through_pmi2(cluster: dict[str, str], tmp_path: Path) -> N
     its = library("mpich")
     files = its.compile(ROOT / "tests/c/mpi_shared_files.c", tmp_path / "files")
     settings = {"IOLENS_LOGPATH": str(tmp_path), "IOLENS_INCLUDE": str(tmp_path), **UCX_ON_ONE_MACHINE}
-    # MPICH's ranks poll while they wait, so each node gets only one, because there are no more processors.
+    # MPICH's ranks occupy a processor while they wait, so each node gets only one rank.
     start = ["srun", "--mpi=pmi2", "--nodes=2", "--ntasks-per-node=1", "env", f"LD_PRELOAD={its.preload}"]
     line = [*start, str(files), str(tmp_path), "1", "1"]
     done = subprocess.run(line, env=cluster | settings, capture_output=True, text=True, check=False, timeout=PATIENCE)
@@ -248,7 +250,9 @@ def test_without_slurm_it_is_said_beforehand(folder: Path) -> None:
 
 @pytest.fixture
 def site(cluster: dict[str, str], tmp_path: Path) -> Iterator[Path]:
-    """Runs the cluster with the site's TaskProlog and Epilog, which put logs below the returned folder."""
+    """Configures the cluster with the scripts that packaging/site offers as Slurm's TaskProlog and Epilog; returns the
+    folder of the logs.
+    """
     logs, prefix = tmp_path / "logs", tmp_path / "prefix"
     for folder in (logs / "recovered", prefix / "bin", prefix / "lib/iolens"):
         folder.mkdir(parents=True)
@@ -276,7 +280,9 @@ def site(cluster: dict[str, str], tmp_path: Path) -> Iterator[Path]:
 def test_a_site_records_every_job_unasked_and_those_that_are_killed(
     folder: Path, cluster: dict[str, str], site: Path
 ) -> None:
-    """One job ends; the other, on two nodes, is cancelled, and each node's epilog finds part of its records."""
+    """One job ends regularly. The other, on two nodes, is cancelled, and the epilog on each node recovers the records
+    of its ranks.
+    """
     (folder / "whole").mkdir()
     surroundings = cluster | openmpi.openmpi_variables(["as root"], None)
     for name, nodes, ranks in (("whole", 1, 2), ("wait", 2, 4)):

@@ -57,7 +57,7 @@ def test_run_ior_romio_with_the_hints(cluster: dict[str, str], tmp_path: Path) -
     results = submitted(cluster, tmp_path, "run_ior_romio.sh", **ior)
     said = (results / "stdout.txt").read_text()
     assert "Max Write" in said
-    # cb_config_list *:2 makes both ranks of each node an aggregator.
+    # The hint cb_config_list=*:2 makes both ranks of each node aggregators.
     assert "romio_aggregator_list" in said
     assert "cb_buffer_size            value = 52428800" in said
 
@@ -67,7 +67,9 @@ PAGES = ("slurm/README.md", "course/INSTRUCTOR.md", "course/INSTRUCTOR.pt.md")
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_small_job_that_a_page_shows_is_a_job_of_its_script(page: str, tmp_path: Path) -> None:
-    """A class has room for this many ranks: the script's own number on this machine, for one step."""
+    """Runs the class that the page names with as many ranks as the script asks for, on this machine and for one step,
+    because a small class refuses too many ranks.
+    """
     text = (ROOT / page).read_text(encoding="utf-8")
     (found,) = re.finditer(r"`sbatch --export=ALL,CLASS=(\w) slurm/(\S+)`", text)
     script = (ROOT / "slurm" / found[2]).read_text(encoding="utf-8")
@@ -82,7 +84,9 @@ def test_the_small_job_that_a_page_shows_is_a_job_of_its_script(page: str, tmp_p
 
 
 def test_a_job_that_is_started_again_ends_well(cluster: dict[str, str], tmp_path: Path) -> None:
-    """The first attempt leaves a log and keeps it; the second one reports its own."""
+    """Slurm ends the job and starts it again. The first attempt's log stays, and the second attempt reports its own
+    log.
+    """
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     script = f"""#!/bin/bash
@@ -105,8 +109,8 @@ in_fresh_directory 1 profiled {program()} "$([ -n "$SLURM_RESTART_COUNT" ] && ec
     job = done.stdout.strip()
     wait_until(lambda: list(scratch.glob("*/ready")))
     subprocess.run(["scontrol", "requeue", job], env=cluster, check=True)
-    # Slurm would delay the second start by two minutes. Within the second of the requeue it would even refuse the job,
-    # because it revokes credentials up to that second.
+    # Slurm would start the job again only after two minutes. Two seconds are needed, because Slurm refuses a job that
+    # starts within the second in which it was requeued.
     sooner = ["scontrol", "update", f"JobId={job}", "StartTime=now+2"]
     state = ["squeue", "--noheader", "--format=%t", f"--jobs={job}"]
     wait_until(lambda: subprocess.run(state, env=cluster, capture_output=True, text=True, check=True).stdout == "PD\n")

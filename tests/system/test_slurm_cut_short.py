@@ -21,7 +21,9 @@ SCRIPTS = {
     'for node in node0 node1; do IOLENS_SPOOL=$SPOOLS/$node "$@" || exit; done',
     "on_its_node": 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\nIOLENS_SPOOL=$SPOOLS/node$((rank / 2)) exec "$@"',
 }
-"""Small scripts that play a site with two nodes, each with a folder of spools and two ranks."""
+"""Scripts by name that stand for a site's commands. They simulate two nodes, each with two ranks and a folder of spools
+of its own.
+"""
 
 
 def test_the_time_limit_of_a_job_on_two_nodes_costs_no_log(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Tests every command with closed or full standard streams: no traceback, the same exit code, and no file of others
-written.
+"""Tests every command with closed or full standard streams: no traceback, the same exit code, and no output in another
+file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "recover": ("recover", "--list", "."),
     "live": ("live", "1"),
 }
-"""A short call of each command that does real work; other commands get `--help`."""
+"""Arguments of a short call that does real work, by command. Commands that are not listed are called with `--help`."""
 
 NO_LOG = ("report", "show", "export", "anonymize", "diff", "predict", "listing", "rank-order", "apa")
 """Commands that must refuse a missing log."""
@@ -33,14 +33,14 @@ STREAMS = {0: "stdin", 1: "stdout", 2: "stderr"}
 
 
 def call_of(command: str) -> tuple[str, ...]:
-    """Returns the words of a short call of a command."""
+    """Returns the command line of a short call of a command."""
     if command in NO_LOG:
         return (command, "absent.darshan", *(("--format", "pprof") if command == "export" else ()))
     return CALLS.get(command, (command, "--help"))
 
 
 def called(words: tuple[str, ...], folder: Path, redirection: str) -> tuple[int, str, str]:
-    """Returns exit code, standard output and standard error of a call with a shell's redirection."""
+    """Runs a command with a shell's redirection; returns exit code, standard output and standard error."""
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-m", "iolens", *words],
         cwd=folder,

@@ -1,4 +1,6 @@
-"""Tests a real sweep of BT-IO, class S, over builds; one build changes the program's constants and so its result."""
+"""Tests a real sweep of BT-IO, class S, over builds of the program; one build changes constants of the solver, so that
+its result is wrong.
+"""
 
 from __future__ import annotations
 

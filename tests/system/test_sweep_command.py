@@ -48,7 +48,7 @@ def records(folder: Path) -> dict[str, dict[str, object]]:
     found = {str(path.parent.relative_to(folder / "class-S" / "points")): read_record(path.parent) for path in paths}
     return {
         name: vars(record) for name, record in found.items() if record
-    }  # An invalid run may be moved aside meanwhile.
+    }  # A record is None if the sweep has moved an invalid run aside since the folder was listed.
 
 
 def good(folder: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A whole sweep uses a storage back end, a launcher and a workload that are defined only in this file."""
+"""Tests a whole sweep with a storage back end, a launcher and a workload that are defined only in this file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ DRUM = Backend(
     mark="DRUM STORAGE",
 )
 
-# The launcher: runs two at a time, which survive the sweep; a file marks those that have ended.
+# The launcher: keeps two runs going at a time. Runs survive an interruption of the sweep; a file `code` marks those
+# that have ended.
 
 RELAY_SCRIPT = 'folder=$1; shift; "$@" >"$folder/stdout.txt" 2>"$folder/stderr.txt"; echo $? >"$folder/code"'
 
@@ -96,8 +97,8 @@ def held(folder: Path) -> bool:
 
 RELAY = Launcher(name="relay", starter=lambda flavour: "relay", run=relay, holds=held)
 
-# The workload: writes a file and prints how long that took; two stripes are far faster. With `even` the time depends
-# only on the point and the repetition, so the order in which parallel runs end is irrelevant.
+# The workload: writes a file and prints made-up times; two stripes are far faster. With `even` the time depends only on
+# the point and the repetition, so the order in which parallel runs end is irrelevant.
 
 TOY_SCRIPT = """#!/bin/sh
 printf x >> {starts}
@@ -135,7 +136,7 @@ confirm: 0
 
 @pytest.fixture
 def sweep_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Sets up the same sweep at each call; changes are given as with `--set`."""
+    """Returns a function that prepares the same sweep at each call, with changes in the form of `--set`."""
     for table, name, part in ((BACKENDS, "drum", DRUM), (LAUNCHERS, "relay", RELAY), (WORKLOADS, "toy", TOY)):
         monkeypatch.setitem(table, name, part)  # type: ignore[arg-type]
     program = tmp_path / "toy"
@@ -245,7 +246,9 @@ def test_runs_that_warm_up_count_for_nothing(sweep_of: Any, tmp_path: Path) -> N
     assert run_sweep(sweep, Told()) == []
     assert sorted(line for _, _, line in told[:2]) == ["warm-up/rep-1", "warm-up/rep-2"]
     measured = [*[(0, 6)] * 2, *[(done, 6) for done in range(1, 7)], (7, 8), (8, 8)]
-    confirmed = [(9, 10), (10, 10)]  # None if the baseline is best, which depends on the order of the runs.
+    # The best point is run again beside the baseline. If the baseline is best, which depends on the order of the runs,
+    # nothing is run again.
+    confirmed = [(9, 10), (10, 10)]
     assert [(done, total) for done, total, _ in told] in (measured, measured + confirmed)
     assert len(load_results(sweep.folder).runs) == 8
     before = (tmp_path / "starts").read_text()
@@ -280,7 +283,7 @@ def test_a_run_that_takes_too_long_is_ended_and_leaves_its_log(tmp_path: Path) -
     made = "".join(f'open("{path}", "w"); ' for path in (tmp_path / "data", begun))
     program.write_text(f"#!/bin/sh\nexec python3 -c '{made}import time; time.sleep(1000)'\n")
     program.chmod(0o755)
-    for limit in (3, 30, 300):  # Raise the limit until the program gets as far as its files.
+    for limit in (3, 30, 300):  # Raise the limit until the program creates its files before the limit ends it.
         setup = Setup(logs=tmp_path, timeout=limit, application={"IOLENS_INCLUDE": str(tmp_path)})
         outcome = execute([str(program)], setup)
         if begun.exists():

@@ -41,7 +41,9 @@ def test_ranks_are_named_for_what_they_do(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Two ranks on one core compute as long as they wait for it, so either may be named; the advice names the core."""
+    """Two ranks on one core compute for as long as they wait for the core, so the report may name computing or the lack
+    of cores; the advice must name the core.
+    """
     mpi = library("usual")
     subprocess.run([mpi.mpicc, "-w", ROOT / "tests/c/time_ranks.c", "-o", "ranks"], cwd=tmp_path, check=True)
     iolens = [sys.executable, "-m", "iolens.cli.main", "run", *options, "--output", "out", "--"]

@@ -29,7 +29,7 @@ def tool(folder: Path, name: str) -> Path:
 
 
 def counters(log: Path, module: str, ends: str) -> dict[str, int]:
-    """Returns the integer counters of the module's only record whose file name has this end."""
+    """Returns the integer counters of the only record of a module whose file name ends in `ends`."""
     report = darshan.DarshanReport(str(log), read_all=True)
     (record,) = [one for one in report.records[module] if report.name_records[one["id"]].endswith(ends)]
     return dict(zip(report.counters[module]["counters"], map(int, record["counters"]), strict=True))
@@ -60,7 +60,9 @@ unsigned la_objopen(struct link_map *map, Lmid_t list, uintptr_t *cookie) { retu
 
 
 def test_a_program_starts_where_the_loader_has_an_auditor(tmp_path: Path) -> None:
-    """With an auditor (HPCToolkit, Spindle) the loader has little thread-local storage for preloaded libraries."""
+    """If the loader runs an auditing library, as HPCToolkit and Spindle are, it has little thread-local storage left
+    for preloaded libraries.
+    """
     (tmp_path / "auditor.c").write_text(AUDITOR, encoding="utf-8")
     auditor = tmp_path / "auditor.so"
     subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", tmp_path / "auditor.c", "-o", auditor], check=True)

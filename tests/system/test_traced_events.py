@@ -17,7 +17,7 @@ pytestmark = pytest.mark.mpi
 
 
 class TracedProgram(NamedTuple):
-    """Runs a program; returns the log and the words of each printed line."""
+    """Log of a program, and the words of each line that it printed."""
 
     job: Job
     lines: list[list[str]]

@@ -1,4 +1,6 @@
-"""Tests HDF5 settings as a factor of `iolens tune`: each run gets its level, and the datasets lie where it says."""
+"""Tests HDF5 settings as a factor of `iolens tune`: each run gets its own value, and its datasets lie where the value
+demands.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ def surroundings(folder: Path, **more: str) -> dict[str, str]:
 
 
 def vanishing(folder: Path, moment: str) -> str:
-    """Makes a folder of libraries with an iolens-recover that removes all spools before or after a step."""
+    """Makes an installation whose iolens-recover removes all spools before or after the step `moment`; returns its
+    folder of libraries.
+    """
     library, program = find_library("libiolens.so"), find_program("iolens-recover")
     assert library is not None
     for name in ("lib", "bin"):
@@ -56,7 +58,7 @@ def test_a_spool_that_vanishes_costs_no_exit_code(moment: str, tmp_path: Path) -
     )
     assert done.returncode == 128 + signal.SIGKILL, done.stderr
     assert "Traceback" not in done.stderr
-    assert "iolens recover" not in done.stderr  # Nothing is left to recover.
+    assert "iolens recover" not in done.stderr  # No spool is left, so no message may recommend recovering one.
     assert bool(list(tmp_path.glob("*.darshan"))) == (moment == "after merge")
 
 
@@ -78,7 +80,7 @@ def test_recover_tells_what_became_of_a_spool(moment: str, tmp_path: Path) -> No
 
 
 def test_a_process_killed_while_it_writes_its_log_leaves_no_half_of_it(tmp_path: Path) -> None:
-    """The trap answers the recorder's write of the log with a signal that no program can catch."""
+    """The program installs a filter that kills it when the profiler writes the log."""
     program = tmp_path / "program"
     words = ["gcc", "-std=gnu11", "-w", "-o", program, Path(__file__).parents[1] / "c/killed_at_log.c"]
     subprocess.run(words, check=True)
@@ -149,7 +151,8 @@ def test_a_signal_while_the_program_starts_ends_the_program(
         execute, "subprocess", SimpleNamespace(Popen=Signalled, TimeoutExpired=subprocess.TimeoutExpired)
     )
     monkeypatch.setenv("IOLENS_SPOOL", str(tmp_path))
-    # A signal that nohup or a shell's background job ignores stays ignored.
+    # `execute` leaves alone a signal that nohup or a shell's background job ignores, so first give the signal an
+    # effect.
     before = signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     try:
         with execute.interruptible(), pytest.raises(KeyboardInterrupt) as caught:

@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Installs the wheel and returns the folder; its dependencies are those of the tests."""
+    """Installs the wheel without its dependencies, which the tests already have, and returns the folder."""
     target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--no-index"]
     renamed = target.parent / wheel.name.replace("linux_x86_64", f"linux_{os.uname().machine}")
@@ -103,7 +103,7 @@ def test_workloads_are_built_from_the_source_that_it_carries(site: Path, tmp_pat
     source = site / "iolens/parts/source/workloads"
     for folder in source.iterdir():
         if folder.is_dir() and folder.name not in ("common", "metadata", "checkpoint"):
-            shutil.rmtree(folder)  # Two packages are enough to prove that it works.
+            shutil.rmtree(folder)  # Building two workloads is enough to prove that the wheel's sources can be built.
     made = iolens(site, "workloads", "build", "--mpicc", "no-such-mpicc", XDG_DATA_HOME=str(tmp_path))
     assert (made.returncode, made.stderr) == (
         1,

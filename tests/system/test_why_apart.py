@@ -31,7 +31,8 @@ def test_the_most_that_is_saved_holds_without_partners(tmp_path: Path, name: str
         source / "why_apart.c", tmp_path / "program", str(source / "why_delay.c"), f"-I{source}", "-O1", "-pthread"
     )
     log, output = recorded(its, [str(program)], way, 10, tmp_path / "run")
-    # All other ranks wait for the planted writes, so that the job would be shorter by their time.
+    # All other ranks wait for the slow writes that the program plants, so the job would be shorter by the time of these
+    # writes.
     delayed = float(output.removeprefix("DELAYED "))
     job = read_log(log)
     saved, saving = replays(job), storage_saving(job)

@@ -1,4 +1,4 @@
-"""Tests the analysis of waits, from the records that are left where a rank ended the job early."""
+"""Tests the analysis of waits in a job that one rank ended early, from the records that were left."""
 
 from __future__ import annotations
 

@@ -50,12 +50,14 @@ def test_all_parts_are_joined(tmp_path: Path, name: str) -> None:
 
 
 def test_all_parts_of_many_ranks_are_joined(tmp_path: Path) -> None:
-    """64 ranks share a few cores, so that each waits for its turn far longer than for messages."""
+    """64 ranks share a few cores, so that each waits for a core far longer than for messages."""
     assert_joined(*recorded("mpich", tmp_path, ranks=64))
 
 
 def assert_joined(log: Path, said: dict[str, int]) -> None:
-    """Fails unless each message, collective call and epoch of the program is joined, and the replay is exact."""
+    """Fails unless each message, collective call and RMA epoch of the program is matched with those of its partners,
+    and the replay has exactly the recorded times.
+    """
     job = read_log(log)
     found = why(job)
     assert found is not None
@@ -116,7 +118,7 @@ def test_a_wait_has_the_place_in_the_source(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["usual", "mpich"])
 def test_half_of_all_calls_take_one_event(tmp_path: Path, name: str) -> None:
-    """An event has 32 bytes; only calls for several messages or partners have more than one."""
+    """An event takes 32 bytes, so a call gets more than one event only if it has several messages or partners."""
     log, _ = recorded(name, tmp_path)
     events = read_log(log).tables["why_events"]
     mpi = events.where(np.char.startswith(events["function"].astype(str), "MPI_"))

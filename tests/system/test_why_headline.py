@@ -1,6 +1,6 @@
 """The first sentence of a job says what faster storage would save, for bundled and foreign programs.
 
-Its numbers are those of the tables, which are printed by a command each.
+Its numbers are those that `iolens table` prints.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _rows(name: str, log: Path, capsys: pytest.CaptureFixture[str]) -> list[dict
 
 
 def assert_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Fails unless the summary begins with the sentence, and its numbers are those of the tables."""
+    """Fails unless `iolens show` prints the sentence about faster storage, with the numbers of the tables."""
     assert main(["show", str(log)]) == 0
     said = SENTENCE.search(" ".join(capsys.readouterr().out.split()))
     assert said
