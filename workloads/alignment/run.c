@@ -20,8 +20,8 @@ static void check_trouble(Run *run)
     fail(EXIT_FAILED, "%s", run->trouble.text);
 }
 
-/* Returns word `at` of the transfer that begins at byte `offset` of the file. Only one word in each page is
- * set to its place, so that filling the buffer takes negligible time. */
+/* Returns word `at` of the transfer that begins at byte `offset` of the file. Only one word in each page
+ * depends on the offset, so that changing the buffer for the next transfer takes negligible time. */
 static uint64_t word(int64_t offset, int64_t at)
 {
     uint64_t place = (uint64_t)at + (at % WORDS_PER_STAMP == 0 ? (uint64_t)offset : 0);
@@ -61,8 +61,8 @@ static void write_file(Run *run)
     check_trouble(run);
 }
 
-/* Reads the file and checks it. Each rank reads what the next one wrote, so that no client finds its own
- * data. */
+/* Reads the file and checks it. Each rank reads what the next rank wrote, so that no rank finds the data in
+ * its own cache. */
 static void read_file(Run *run)
 {
     double checking = 0.0;

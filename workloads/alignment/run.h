@@ -1,5 +1,5 @@
-/* The transfers: in segment s rank r of P moves the s * P + r th run of the file, stamped with its offsets.
- */
+/* Writes and reads the file in transfers of equal size: in segment s rank r of P ranks moves transfer number
+ * s * P + r of the file. The data depends on the offset, so that misplaced data is found. */
 #ifndef ALIGNMENT_RUN_H
 #define ALIGNMENT_RUN_H
 

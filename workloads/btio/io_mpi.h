@@ -8,7 +8,7 @@
  * there. */
 void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view);
 
-/* Notes a failed transfer, or one that moved fewer than `wanted` items of `type`. */
+/* Counts a call of MPI-IO, and notes an error if it failed or moved fewer than `wanted` items of `type`. */
 void mpi_moved(Store *store, int code, const MPI_Status *status, MPI_Datatype type, int wanted,
                const char *verb);
 

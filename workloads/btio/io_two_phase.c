@@ -1,5 +1,5 @@
-/* full without MPI-IO: the same collective transfers through the toolkit's own two-phase method, in which
- * each stripe always belongs to the same aggregator, as in ROMIO's driver for Lustre. */
+/* The method full without MPI-IO: the same collective transfers through the toolkit's own two-phase method,
+ * in which each stripe always belongs to the same aggregator, as in ROMIO's driver for Lustre. */
 #include "store.h"
 
 #include "fail.h"

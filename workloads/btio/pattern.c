@@ -93,8 +93,8 @@ void pattern_free(Pattern *pattern)
 
 typedef long long RowWork(double *row, int count, double first);
 
-/* Applies `work` to every row of own points, `first` being the value of its first element; returns the sum.
- */
+/* Calls `work` for each row of this rank's points with the value of the row's first element in `dump`;
+ * returns the sum of the results. */
 static long long each_row(const Pattern *pattern, int dump, RowWork *work)
 {
     const Domain *domain = pattern->domain;

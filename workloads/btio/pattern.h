@@ -60,13 +60,13 @@ double *pattern_cell(const Pattern *pattern, int cell);
 /* Fills the own points with the values of `dump`; ghost points keep their values. */
 void pattern_fill(const Pattern *pattern, int dump);
 
-/* Sets every value to one that no dump has. */
+/* Sets every value to NaN before a read, so that a value that is not read is found. */
 void pattern_spoil(const Pattern *pattern);
 
 /* Returns the number of components of own points that differ from the values of `dump`. */
 long long pattern_differences(const Pattern *pattern, int dump);
 
-/* Runs the pattern from the command line to the exit status. */
+/* Runs the program that has the pattern alone, from its command line to its exit status. */
 int pattern_main(int argc, char **argv, MPI_Comm comm);
 
 #endif

@@ -45,7 +45,7 @@ static void prepare(Pattern *pattern, bool writing)
 }
 
 /* Makes the data of a dump, or checks those that were read, and returns the seconds that this took, which the
- * I/O time leaves out. All ranks continue together. */
+ * I/O time leaves out. Ends with a barrier. */
 static double aside(const Pattern *pattern, bool writing, int dump, long long *wrong)
 {
     double start = MPI_Wtime();
@@ -57,7 +57,7 @@ static double aside(const Pattern *pattern, bool writing, int dump, long long *w
     return MPI_Wtime() - start;
 }
 
-/* Moves the dumps and returns the seconds of this rank. */
+/* Writes or reads all dumps and returns the seconds that this rank spent in I/O. */
 static double move_dumps(Pattern *pattern, bool writing, bool check, long long *wrong)
 {
     double left_out = 0.0;

@@ -8,11 +8,11 @@
 #include "domain.h"
 #include "lanes.h"
 
-/* The lines of a cell that a sweep along `along` visits: neighbouring lines differ by one point in direction
- * `side`, layers of lines in direction `layer`. */
+/* Directions of a sweep that solves along the lines of direction `along`. The lanes of a pencil are
+ * neighbouring lines in direction `side`; pencils are layered in direction `layer`. */
 typedef struct Sweep {
     int along, side, layer;
-    int order[COMPONENTS]; /* The field's component for each place of a pencil. */
+    int order[COMPONENTS]; /* Number of the field's component that stands in each place of a pencil's row. */
 } Sweep;
 
 extern const Sweep SWEEPS[3];
@@ -34,7 +34,7 @@ void pencil_load(const Cell *cell, const Sweep *sweep, Place place, double *fiel
  * foresee steps across rows and planes. */
 void pencil_prefetch(const Cell *cell, const Sweep *sweep, Place place, const double *field, int row);
 
-/* Stores the lanes of the interior. */
+/* Stores rows [first, first + rows) of a pencil into the field, without the lanes beyond the interior. */
 void pencil_store(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                   const lanes (*in)[COMPONENTS]);
 

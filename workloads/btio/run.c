@@ -97,8 +97,8 @@ static void prepare_solver(Run *run)
     advance(run, watched);
 }
 
-/* Returns true if the norms of the field must be kept at each write, to compare the dumps with them. The
- * published error norms hold for one write interval only. */
+/* Returns true if the norms of the field must be kept at each write, to compare the dumps with them. NPB
+ * publishes the error norms of dumps for one write interval only. */
 static bool needs_memory(const Config *config)
 {
     const Class *class = class_like(config->grid, config->steps);
@@ -122,8 +122,8 @@ void run_prepare(Run *run, const Config *config, MPI_Comm comm)
     start_field(run);
 }
 
-/* Returns the number that is added to the field in a dump. With io_only it is the dump's number, so that no
- * two dumps are equal. */
+/* Returns the number that is added to every value of the field in a dump. With io_only the field never
+ * changes, so the dump's number makes every dump different. */
 static double shift_of(const Run *run, int dump) { return run->config->io_only ? dump : 0.0; }
 
 static bool same_norms(const double a[COMPONENTS], const double b[COMPONENTS])
@@ -157,7 +157,8 @@ static void examine(Run *run, int number)
         run->wrong_dump = number + 1;
 }
 
-/* Reads the next `count` dumps, which are at the beginning of the file. Returns the seconds that took. */
+/* Reads the next `count` dumps, which are at the beginning of the file. Returns the seconds that this rank
+ * spent reading. */
 static double read_dumps(Run *run, int count)
 {
     double seconds = 0.0;

@@ -40,7 +40,7 @@ static Work work_at(const Solver *solver, const Domain *domain, int direction, i
     };
 }
 
-/* Rows of the longest, and pencils of the widest, cell of all ranks. */
+/* Finds the largest number of rows and of pencils that any cell has, over all directions and ranks. */
 static void measure_cells(const Domain *domain, int most[2])
 {
     most[0] = most[1] = 0;
@@ -112,7 +112,8 @@ static void backward(const Solver *solver, const Work *work, int pencil, const l
     pencil_store(work->cell, work->sweep, place, work->cell->rhs, work->first, work->rows, solver->w);
 }
 
-/* Sends to one neighbour what its next cell needs, and takes the same from the opposite one. */
+/* Sends the rows of this cell's edge to the neighbour that goes on with the sweep, and receives those for
+ * this rank's next cell from the neighbour `from`. */
 static void pass(const Domain *domain, int to, const void *out, size_t sent, int from, void *in,
                  size_t received)
 {
@@ -120,7 +121,7 @@ static void pass(const Domain *domain, int to, const void *out, size_t sent, int
                  MPI_DOUBLE, from, 0, domain->comm, MPI_STATUS_IGNORE);
 }
 
-/* Eliminates through a cell, from its first row to its last. */
+/* Eliminates all pencils of a batch through one cell, and keeps the eliminated rows for the way back. */
 static void go_forward(const Solver *solver, const Work *work, bool first_cell)
 {
     static const Row nothing;
@@ -131,7 +132,7 @@ static void go_forward(const Solver *solver, const Work *work, bool first_cell)
     }
 }
 
-/* Eliminates through the last cell and substitutes back, one pencil at a time. */
+/* Eliminates through the last cell of the sweep and substitutes back at once, one pencil after the other. */
 static void turn_round(const Solver *solver, const Work *work, bool first_cell)
 {
     static const Row nothing;
@@ -143,7 +144,7 @@ static void turn_round(const Solver *solver, const Work *work, bool first_cell)
     }
 }
 
-/* Substitutes back through a cell, from its last row to its first. */
+/* Substitutes back through one cell for all pencils of a batch, from the last row to the first. */
 static void go_back(const Solver *solver, const Work *work)
 {
     for (int k = 0; k < work->end - work->begin; k++) {

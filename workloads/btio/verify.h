@@ -7,7 +7,7 @@
 
 typedef enum { VERIFY_SUCCESSFUL, VERIFY_UNSUCCESSFUL, VERIFY_NOT_PERFORMED } VerifyStatus;
 
-/* NPB's relative accuracy: largest allowed distance from the reference. */
+/* Largest relative difference from the reference that NPB allows. */
 #define VERIFY_EPSILON 1.0e-8
 
 /* RMS norms at the end of the run. */
@@ -22,7 +22,8 @@ typedef struct Verdict {
     Answer answer;
 } Verdict;
 
-/* Takes the final norms, prints the comparison as NPB does and judges. Collective. */
+/* Computes the final norms, compares them with the reference, prints the comparison as NPB does and returns
+ * the verdict. Collective. */
 Verdict verify(Run *run);
 
 #endif

@@ -5,7 +5,7 @@
 
 void abandon_add(const char *path);
 
-/* Cancels the removal: the files are complete, or already removed. */
+/* Cancels the removal, when the files are complete or already removed. */
 void abandon_none(void);
 
 #endif

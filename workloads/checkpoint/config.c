@@ -20,7 +20,8 @@ enum { DEFAULT_TRIALS = 3, SINGLE_TRIAL = 1, READ = R_OK | X_OK, WRITE = W_OK | 
 static const Problem PROBLEM_DEFAULTS = {
     .nx = 4, .ny = 4, .im_world = 90, .lm = 137, .io_ranks = 1, .arrays = 5};
 
-/* Returns true if the command line describes the problem, and not only folders and hints. */
+/* Returns true if an option of the command line describes the problem, and is not only about folders or
+ * hints. */
 static bool names_problem(const Program *program, int argc, char **argv)
 {
     static const Problem NOTHING = {0};

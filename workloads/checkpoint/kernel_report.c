@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The times of a try that are reported: of gathering, of writing, or both together. */
+/* The three times of a try that are reported: for gathering, for writing, and for both together. */
 typedef enum { GATHER, WRITE, BOTH } Which;
 
 static double time_of(const KernelTimes *times, Which which)

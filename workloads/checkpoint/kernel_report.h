@@ -1,5 +1,5 @@
-/* The output of the kernels: the originals' rows of columns, and the result JSON. As in the originals, GB
- * is 10^9 bytes. */
+/* The output of the kernels: a table in the form of MAPL's original programs, and the result JSON. As in the
+ * originals, GB is 10^9 bytes. */
 #ifndef CHECKPOINT_KERNEL_REPORT_H
 #define CHECKPOINT_KERNEL_REPORT_H
 
@@ -22,7 +22,8 @@ typedef struct Kernel {
     /* Number of cells in a writer's packet, and number of cells that each rank gives. */
     long long packet_cells, own_cells;
     float *packet, *own;
-    /* Number of cells of each member of the group, and the cell of the packet at which they begin. */
+    /* For each member of the group: how many cells it gives, and the index in the packet at which they
+     * begin. */
     int *counts, *starts;
     char path[PATH_MAX + 16];
     long long wrong_values;

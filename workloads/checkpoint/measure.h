@@ -1,5 +1,5 @@
-/* The numbers of a run: the original's throughputs, and times that their means hide. MB is 2^20 bytes here,
- * as in the original. */
+/* The results of a run: the throughputs that MAPL's original program reports, and the spread of times, which
+ * the throughputs hide. MB is 2^20 bytes here, as in the original. */
 #ifndef CHECKPOINT_MEASURE_H
 #define CHECKPOINT_MEASURE_H
 

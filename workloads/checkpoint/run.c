@@ -85,7 +85,7 @@ static void move(Run *run, bool writing, int array, int level, Trial *trial)
         MPI_Barrier(run->cube.world);
 }
 
-/* Waits for all ranks and returns the seconds since `from`. */
+/* Waits for all ranks and returns the seconds since the time `from`. */
 static double since(const Run *run, double from)
 {
     MPI_Barrier(run->cube.world);

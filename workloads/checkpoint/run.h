@@ -7,10 +7,10 @@
 #include "slab.h"
 #include "store.h"
 
-/* Times in seconds. The first four lie between barriers, so all ranks have nearly equal ones. */
+/* Times in seconds. The first four are measured between barriers, so they are nearly equal on all ranks. */
 typedef struct Trial {
     double open, move, close, total;
-    double io, mpi; /* Seconds of this rank in netCDF or in read and write, and in gather or scatter. */
+    double io, mpi; /* Seconds that this rank spent in calls of netCDF or POSIX, and in gather or scatter. */
     double bytes;   /* Bytes that this rank wrote or read. */
 } Trial;
 
@@ -24,12 +24,13 @@ typedef struct Run {
     Trial *trials; /* Results of each trial. */
     double cached; /* Largest share of a file that was in a node's page cache before a trial; NaN: unknown. */
     bool checked;
-    Wrong wrong; /* This rank's wrong cells. */
+    Wrong wrong; /* Number and first of this rank's wrong cells. */
 } Run;
 
 void run_prepare(Run *run, const Config *config, const Program *program, MPI_Comm world);
 
-/* Runs all trials, and the steps that --check or --make add. Ends the program on trouble. */
+/* Runs all trials, and the untimed reads or writes that --check or --make add. Ends the program on
+ * trouble. */
 void run_trials(Run *run);
 
 /* Returns the size of all arrays in bytes. */

@@ -45,7 +45,7 @@ void slab_scatter(Slab *slab, float *part)
     slab->moving += MPI_Wtime() - start;
 }
 
-/* Copies a rank's block, row by row, one way or the other. */
+/* Copies the block of one member from the packed buffer to the field, or back, row by row. */
 static void copy_block(const Slab *slab, int member, bool to_field)
 {
     const Cube *cube = slab->cube;

@@ -7,12 +7,12 @@
 
 typedef struct Slab {
     const Cube *cube;
-    int levels;           /* Number of levels in one move: 1, or all. */
+    int levels;           /* Number of levels that one gather or scatter moves: 1, or all. */
     int own_count;        /* Number of cells that this rank gives or receives. */
     int *counts, *starts; /* Number of cells of each rank of the group, and where they begin in `packed`. */
     float *packed;        /* On the writer: rank after rank, each [level][latitude][longitude]. */
     float *field;         /* On the writer: [level][latitude of the group][longitude]. */
-    double moving;        /* Seconds that this rank spent in MPI since slab_make. */
+    double moving;        /* Seconds that this rank spent in gathers and scatters since slab_make. */
 } Slab;
 
 /* Returns the number of cells that a writer holds at once, which must not exceed INT_MAX for MPI. */

@@ -23,7 +23,7 @@ typedef struct Format {
     /* Functions of the file type; `open` and `close` are collective over the writers. */
     void (*open)(Store *store, bool writing);
     void (*move)(Store *store, bool writing, int array, int level,
-                 float *slab); /* Moves store->levels levels, beginning with `level`. */
+                 float *slab); /* Writes or reads store->levels levels of an array, beginning with `level`. */
     void (*close)(Store *store);
 } Format;
 
@@ -39,9 +39,10 @@ struct Store {
     int file_latitudes; /* Latitudes of the whole file. */
     int levels;         /* Number of levels that one move has. */
     int files;
-    bool opened, writing; /* True if the file is open; and True if it is, or was last, open for writing. */
-    bool begun;           /* True if files of this run exist on the disk. */
-    long long calls;      /* Number of moves so far. */
+    bool opened, writing; /* `opened`: true while the file is open. `writing`: true if it was last opened for
+                           * writing. */
+    bool begun;           /* True if this run has created files on the disk. */
+    long long calls;      /* Number of slabs written or read so far. */
     Trouble trouble;
     int id; /* Id of the open file: netCDF's, or a descriptor. */
 };

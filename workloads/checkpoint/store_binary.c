@@ -22,8 +22,8 @@ static long long file_bytes(const Store *store)
     return records * (record_bytes(store) + 2 * MARK);
 }
 
-/* Stops if the file has another size than this problem, because some readers would not notice the difference.
- */
+/* Notes an error if the file does not have the size of this problem, because a reader of the first part would
+ * not notice the difference. */
 static void check_file(Store *store)
 {
     struct stat found;
@@ -86,7 +86,8 @@ static void move_parts(Store *store, bool writing, struct iovec *parts, int coun
     }
 }
 
-/* Moves one level of this writer's latitudes, with the record's counts where it begins or ends the record. */
+/* Writes or reads one level of this writer's latitudes, together with the record's leading or trailing byte
+ * count if the level begins or ends the record. */
 static void move_level(Store *store, bool writing, long long record, int level, float *slab)
 {
     long long edge = store->cube->edge, whole = record_bytes(store);
@@ -108,8 +109,8 @@ static void move_level(Store *store, bool writing, long long record, int level, 
                      store->path, record + 1, head, tail, whole);
 }
 
-/* Writes or reads a slab of an array. Records of one writer are in one piece; several writers of whole fields
- * share a record level by level. */
+/* Writes or reads a slab of an array, level by level, because several writers of whole fields have their
+ * latitudes in the same record. */
 static void move_binary(Store *store, bool writing, int array, int level, float *slab)
 {
     long long record = ((long long)array * store->cube->levels + level) / store->levels;

@@ -10,7 +10,7 @@ enum { LIMITS_MAX = 16, CHOSEN_MAX = 16 };
 typedef struct Config {
     const char *names, *sizes, *datatype, *limit_list, *json;
     int iterations;
-    int64_t memory; /* Largest number of bytes of buffers on each rank. */
+    int64_t memory; /* Largest number of bytes that each rank may use for buffers. */
     bool pingpong, oversubscribed, help;
     const Operation *chosen[CHOSEN_MAX];
     int chosen_count;

@@ -14,7 +14,7 @@ typedef struct Element {
 /* Returns the type "char" or "double"; NULL for another name. */
 const Element *element_named(const char *name);
 
-/* One operation on one message size. A block is one message: `count` elements. */
+/* Buffers for one operation at one message size. A block is one message of `count` elements. */
 typedef struct Exchange {
     MPI_Comm comm;
     int rank, ranks;

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 
 typedef struct Crowd {
-    int ranks, processors; /* Ranks and processors of the node that has fewest processors for its ranks. */
+    int ranks, processors; /* Numbers of ranks and of processors on the node that has the fewest processors
+                            * for each rank. */
     int nodes;
     bool oversubscribed;
 } Crowd;
 
-/* Collective. Counts the processors on which the ranks of a node may run. */
+/* Counts, on every node, the ranks and the processors on which they may run. Collective. */
 Crowd crowd_of(MPI_Comm comm);
 
 #endif

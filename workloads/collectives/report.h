@@ -8,7 +8,7 @@
 
 void report_header(const Run *run);
 
-/* Prints the row, after a header if the previous row had another operation. */
+/* Prints a latency as one row, after a header if the previous row had another operation. */
 void report_latency(const Run *run, const Latency *latency);
 
 void report_footer(const Run *run);

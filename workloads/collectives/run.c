@@ -27,7 +27,7 @@ static bool fits(const Run *run, const Operation *operation, int64_t bytes)
            bytes / (int64_t)run->config->element->size <= INT_MAX / run->ranks;
 }
 
-/* Returns the first power of two that is not smaller than either argument. */
+/* Returns the first power of two that is at least `smallest` and at least the size of an element. */
 static int64_t power_from(int64_t smallest, const Element *element)
 {
     int64_t bytes = (int64_t)element->size;
@@ -70,7 +70,8 @@ static int add_around(int64_t *sizes, int count, int64_t limit)
     return count;
 }
 
-/* Lists powers of two, and around each limit the sizes one below, at and one above it; ascending. */
+/* Lists the message sizes to measure, in ascending order: powers of two, and around each limit of a protocol
+ * the sizes below, at and above it. */
 static int sizes_of(const Run *run, int64_t *sizes)
 {
     const Config *config = run->config;

@@ -44,7 +44,7 @@ Selection selection_parse(const char *words)
     return selection;
 }
 
-/* Returns true for lines that the library prints only because this program requested them. */
+/* Returns true for a line that Open MPI prints only because this program raised its verbosity. */
 static bool is_own_account(const char *line)
 {
     static const char *const MARKS[] = {"coll:", "disqualifying", "mca: base: c", "coll_"};
@@ -59,7 +59,8 @@ static bool is_own_account(const char *line)
 /* The capture of standard error that is under way. A process has one standard error, so there is only one
  * capture. */
 static struct {
-    int real, aside; /* Descriptors of the real standard error, while another file takes its place. */
+    int real, aside; /* `real`: a duplicate of the real standard error. `aside`: the file that takes its
+                      * place. */
     bool on;
 } catch;
 

@@ -1,4 +1,5 @@
-/* Begins a program, ends it with one clear message, and keeps an error until all ranks know of it. */
+/* Starts and ends programs, with one clear message if they fail, and keeps a rank's error until all ranks
+ * know of it. */
 #ifndef COMMON_FAIL_H
 #define COMMON_FAIL_H
 
@@ -12,13 +13,14 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 void begin_program(int *count, char ***words);
 
 /* Ends the program with a message of rank 0 on standard error. Every rank must call this with the same
- * outcome. */
+ * status. */
 _Noreturn void fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Ends the job with a message of this rank, for errors that other ranks cannot know. */
 _Noreturn void fail_alone(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Returns `count * size` zeroed bytes aligned for vectors; ends the job without memory. Freed with free(). */
+/* Returns `count * size` zeroed bytes aligned for vectors; ends the job if there is not enough memory. The
+ * caller frees them with free(). */
 void *allocate(size_t count, size_t size);
 
 /* The first error on a rank. Must be zeroed at the start. */

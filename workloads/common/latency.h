@@ -1,5 +1,5 @@
-/* The time of one call, for workloads that time the same call many times: rows of the result JSON's
- * `extra.latency` (workloads/RESULT.md). */
+/* Statistics of the time of a call that a workload repeats many times. They become rows of `extra.latency` in
+ * the result JSON (workloads/RESULT.md). */
 #ifndef COMMON_LATENCY_H
 #define COMMON_LATENCY_H
 
@@ -7,7 +7,8 @@
 
 #include <mpi.h>
 
-/* Seconds of one call. Average, minimum and maximum are over the ranks, each with its mean over its calls. */
+/* Seconds of one call. Average, minimum and maximum are taken over the ranks, from each rank's mean over its
+ * calls. */
 typedef struct Latency {
     const char *operation;
     long long bytes;
@@ -17,12 +18,12 @@ typedef struct Latency {
     long long errors; /* Wrong elements or items on all ranks; not part of the JSON. */
 } Latency;
 
-/* Summarises `seconds[iterations]` of calls that all ranks make together: the percentiles are over the
- * iterations, each with its slowest rank, and known on rank 0 only. Collective. */
+/* Summarises `seconds[iterations]` of calls that all ranks make together: percentiles are taken over the
+ * iterations, from the time of the slowest rank in each, and are known on rank 0 only. Collective. */
 Latency latency_together(const double *seconds, int iterations, MPI_Comm comm);
 
-/* Summarises calls that each rank makes by itself: the percentiles are those of the rank with the largest
- * ones. Sorts `seconds`. Collective. */
+/* Summarises calls that each rank makes by itself: the percentiles are the largest that any rank has. Sorts
+ * `seconds`. Collective. */
 Latency latency_apart(double *seconds, int iterations, MPI_Comm comm);
 
 void latency_json(const Latency *latency, Json *json);

@@ -55,7 +55,7 @@ static void set_int(const Option *option, const char *text, void *target, Troubl
         trouble_note(trouble, "--%s %s: the value must be a whole number", option->name, text);
 }
 
-/* Counts a flag once more; in a list its value is the number of times. */
+/* Adds 1 to the option's number; a flag in a list of key=value gives the number itself. */
 static void set_tally(const Option *option, const char *text, void *target, Trouble *trouble)
 {
     int times = 1;
@@ -200,7 +200,7 @@ static void put(const OptionTable *table, const Option *option, const char *text
         set(option, text, field(config, option), trouble);
 }
 
-/* Takes the option's value: the text attached to it, or else the next word. */
+/* Sets an option to its value: the text attached to the option's name, or else the next word. */
 static void take(const OptionTable *table, const Option *option, const char *attached, Words *words,
                  void *config, Trouble *trouble)
 {

@@ -28,10 +28,10 @@ typedef enum {
 typedef struct Option {
     const char *name;
     OptionKind kind;
-    size_t offset; /* Offset (offsetof) of the member of the configuration that it sets. */
+    size_t offset; /* Offset (offsetof) of the member of the configuration that the option sets. */
     const char *argument;
     const char *help;
-    char letter;      /* Letter of the short form, or 0. */
+    char letter;      /* Letter of the option's short form, or 0 if there is none. */
     const char *also; /* Other long names, separated by blanks, or NULL. */
 } Option;
 
@@ -49,13 +49,13 @@ bool options_size(const char *text, int64_t *bytes);
 void options_set(const OptionTable *table, const char *name, const char *value, void *config,
                  Trouble *trouble);
 
-/* Fills `config`; notes the first error. */
+/* Sets the members of `config` from the command line; notes the first error. */
 void options_parse(const OptionTable *table, int argc, char **argv, void *config, Trouble *trouble);
 
 /* Prints the help on rank 0, ends MPI, and exits with success. Called by every rank. */
 _Noreturn void options_help(const OptionTable *table, const void *defaults, MPI_Comm comm);
 
-/* Writes one member for each option; dashes become underscores. */
+/* Writes the value of each option as a member of a JSON object; dashes of names become underscores. */
 void options_json(const OptionTable *table, const void *config, Json *json);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Returns the first piece that ends behind `offset`. */
+/* Returns the index of the first piece that ends behind `offset`. */
 static size_t first_behind(const Request *request, int64_t offset)
 {
     size_t low = 0, high = request->count;

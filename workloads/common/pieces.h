@@ -20,13 +20,13 @@ typedef struct Request {
     bool writing;
 } Request;
 
-/* The bytes of one rank in the span of one aggregator. */
+/* Number of pieces, and of bytes, that one rank has in the span of one aggregator. */
 typedef struct Share {
     int pieces, bytes;
 } Share;
 
-/* Writes the part of the request in `span` to `out` and returns the start of its data; NULL if that part is
- * empty. */
+/* Stores the pieces of the request that lie in `span` in `out` and their number in `share`; returns the
+ * address of their data, NULL if there are none. */
 char *pieces_clip(const Request *request, Span span, Piece *out, Share *share);
 
 /* Sorts the pieces and joins those that touch or overlap; returns the remaining number. */

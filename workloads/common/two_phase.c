@@ -11,8 +11,8 @@
 
 enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DATA = 2 };
 
-/* One round: the bytes that this rank gives to each aggregator and, on an aggregator, the bytes that it gets
- * from each rank. */
+/* One round: the bytes that this rank exchanges with each aggregator and, on an aggregator, the bytes that it
+ * exchanges with each rank. */
 typedef struct Round {
     int64_t number;
     Share *given, *taken; /* The bytes given to each aggregator, and the bytes taken from each rank. */

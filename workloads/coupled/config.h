@@ -1,4 +1,4 @@
-/* The configuration of a run of coupled. */
+/* The configuration of a run of the program coupled. */
 #ifndef COUPLED_CONFIG_H
 #define COUPLED_CONFIG_H
 

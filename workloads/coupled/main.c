@@ -1,5 +1,6 @@
-/* coupled: steps of a model. Rank 0 reads the forcing of a step and hands it to all; then the last rank
- * writes the history of the step before while the others compute; all meet at the end of the step. */
+/* coupled: imitates the steps of a climate model. Rank 0 reads the forcing of a step and broadcasts it; then
+ * the last rank writes the step's history while the others compute; a barrier ends the step. With --ahead
+ * rank 0 reads the forcing of the next step meanwhile. */
 #include "config.h"
 #include "result.h"
 
@@ -66,8 +67,8 @@ static void write_history(Run *run, int step, Trouble *trouble)
         note(trouble, "write", run->path[HISTORY]);
 }
 
-/* Takes the time of a computation by sleeping, so that ranks do not disturb one another on a machine with few
- * cores. */
+/* Sleeps for as long as a computation would take, so that ranks do not compete for the cores of a small
+ * machine. */
 static void compute(double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
@@ -90,7 +91,8 @@ static void take_step(Run *run, int step, Trouble *trouble)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Closes and removes the files, after rank 0 has looked at both for its report. */
+/* Closes the files, and removes them unless they are to be kept. The barrier lets rank 0 read facts about
+ * both files first. */
 static void finish(Run *run)
 {
     MPI_Barrier(MPI_COMM_WORLD);
