@@ -1,16 +1,18 @@
-/* The interfaces through which ior reads and writes; each is one file api_*.c and one row of the table. */
+/* The interfaces through which ior reads and writes (POSIX, MPI-IO, HDF5 ...). Each is one file api_*.c and
+ * one row of a table in api.c. */
 #ifndef IOR_API_H
 #define IOR_API_H
 
 #include "settings.h"
 
-/* A file from the point of view of one task. */
+/* A file, and the part that one task has in it. */
 typedef struct Target {
     const Settings *settings;
     const char *path;
-    MPI_Comm comm; /* Tasks that share the file: all of the test, or this one alone. */
+    MPI_Comm comm; /* Communicator of the tasks that share the file: all tasks of the test, or this one
+                    * alone. */
     int place;     /* This task's number among the tasks of the file, which decides its blocks. */
-    int sharers;   /* Number of tasks of the file. */
+    int sharers;   /* Number of tasks that share the file. */
     bool writing;  /* True if the file is open for writing, and created if missing. */
     Hints effective;
 } Target;
@@ -18,7 +20,7 @@ typedef struct Target {
 typedef struct Api {
     const char *name;
     bool collective; /* True if the interface has collective calls. */
-    /* Each function notes its errors. `open` returns the handle for the other functions. */
+    /* Each function notes its errors in `trouble`. `open` returns the handle for the other functions. */
     void *(*open)(Target *target, Trouble *trouble);
     /* Moves `bytes` at `offset` of the file; returns true if all were moved. */
     bool (*transfer)(void *file, const Target *target, char *buffer, int64_t bytes, int64_t offset,
@@ -31,7 +33,8 @@ typedef struct Api {
 /* Returns the interface of this name; NULL if there is none, or if ior was built without it. */
 const Api *api_named(const char *name);
 
-/* Returns the named interface, with the driver that the settings ask for. */
+/* Returns the interface that the settings name; MPIIO with the driver lustre-like is an interface of its
+ * own. */
 const Api *api_of(const Settings *settings);
 
 /* Returns the names "POSIX, MPIIO, ...". */

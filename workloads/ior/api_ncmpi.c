@@ -1,5 +1,5 @@
-/* NCMPI: the byte variable data_var[segments x tasks][transfers of a block][bytes of a transfer] of PnetCDF.
- */
+/* NCMPI: the file has one byte variable data_var[segments x tasks][transfers of a block][bytes of a transfer]
+ * of PnetCDF. */
 #ifdef HAVE_PNETCDF
 #include <pnetcdf.h>
 #include <stdlib.h>

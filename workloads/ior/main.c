@@ -5,7 +5,7 @@
 #include "print.h"
 #include "record.h"
 
-/* Opens the output of all tests: standard output, or the summary file of the first test. */
+/* Opens the output for all tests: the summary file that the first test names, or standard output. */
 static void open_output(const Settings *settings, MPI_Comm comm)
 {
     Trouble trouble = {0};

@@ -11,7 +11,7 @@
 
 enum { TOLD = 5 };
 
-/* The work of one task in one phase. */
+/* State of one task in one phase of a test. */
 typedef struct Work {
     Job *job;
     Step step;
@@ -21,7 +21,7 @@ typedef struct Work {
     void *file;
     Clocks clocks;
     int64_t moved, limit; /* Transfers that are done, and the largest number of transfers to do. */
-    int64_t at_wall;      /* Transfers at the deadline. */
+    int64_t at_wall;      /* Number of transfers that this task had done at the deadline. */
     double wall;
     int64_t errors;
 } Work;
@@ -78,7 +78,8 @@ static void compare(Work *work, int64_t i)
     }
 }
 
-/* Performs one transfer, stamps a write before it or compares a read after it; returns false if it failed. */
+/* Performs transfer `i`. Puts the offset's words into the data before a write, and compares data after a read
+ * that checks. Returns false if the transfer failed. */
 static bool move_one(Work *work, int64_t i, Trouble *trouble)
 {
     Job *job = work->job;
@@ -115,7 +116,8 @@ static bool is_over(const Work *work, int64_t i)
     return over != 0;
 }
 
-/* Returns true if the transfers start again, because the shortest time of a phase has not passed. */
+/* Returns true if the task must do its transfers again, because the phase has not yet lasted as long as the
+ * settings demand. */
 static bool goes_on(const Work *work)
 {
     const Settings *s = work->job->settings;
@@ -127,8 +129,8 @@ static bool goes_on(const Work *work)
     return on != 0;
 }
 
-/* Transfers [from, to), and again while the phase goes on. In a collective test a failed task keeps calling,
- * so that the others do not wait for it for ever. */
+/* Performs transfers `from` up to `to`, and repeats them until the phase has lasted long enough. In a
+ * collective test a failed task keeps calling, so that the others do not wait for it for ever. */
 static void move_all(Work *work, int64_t from, int64_t to, bool until_deadline, Trouble *trouble)
 {
     bool collective = work->job->settings->collective;

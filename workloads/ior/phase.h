@@ -1,4 +1,5 @@
-/* One phase of a test: open, transfers until the end or a deadline, close; measured on every task. */
+/* One phase of a test (a write, a read or a check): every task opens its file, performs transfers until all
+ * are done or a deadline passes, closes the file, and measures the times. */
 #ifndef IOR_PHASE_H
 #define IOR_PHASE_H
 
@@ -12,14 +13,15 @@ typedef struct Job {
     const Api *api;
     Team team;
     int repetition;
-    int64_t *done; /* For each place the number of transfers that were written; only these can be read. */
+    int64_t *done; /* For each task the number of transfers that it has written; only these can be read. */
     char *buffer, *expected;
     double cached;    /* Largest part of the data that a node had in memory before reading; NaN: unknown. */
     Hints effective;  /* Hints that the latest open reported. */
     FILE *operations; /* File of savePerOpDataCSV, or NULL. */
 } Job;
 
-/* Seconds by MPI_Wtime: the extremes over all tasks, as IOR computes them. */
+/* Times of MPI_Wtime at which the steps of a phase began and ended: of one task, or the extremes over all
+ * tasks, as IOR computes them. */
 typedef struct Clocks {
     double open_start, open_stop, move_start, move_stop, close_start, close_stop;
 } Clocks;
@@ -31,9 +33,10 @@ typedef struct Outcome {
     double per_second, latency, open, move, close, total;
     int64_t bytes, fewest,
         most; /* Bytes moved by all tasks; fewest and most transfers of a task at the deadline. */
-    double wall_seconds, wall_bytes; /* Seconds, and mean bytes of a task, at the deadline; 0 without one. */
-    int64_t errors;                  /* Number of wrong words that all tasks found. */
-    Spread seconds;                  /* Seconds of each task from its open to its close. */
+    double wall_seconds, wall_bytes; /* Seconds until the last task reached the deadline, and mean bytes of a
+                                      * task until then; 0 without a deadline. */
+    int64_t errors;                  /* Number of transfers in which any task found wrong data. */
+    Spread seconds;                  /* Spread over the tasks of the seconds from open to close. */
 } Outcome;
 
 /* Runs a phase. Collective over the team. The task that finds wrong data reports it on standard error, at

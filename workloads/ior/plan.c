@@ -81,7 +81,8 @@ int64_t plan_offset(const Plan *plan, int64_t i, int64_t piece, int place)
     return (segment * plan->sharers + place) * s->block + (s->strided ? 0 : index % per_block * s->transfer);
 }
 
-/* Returns this task's entry of a random permutation, which is the same on every task. */
+/* Returns this task's entry in a random permutation of the tasks. Every task computes the same permutation,
+ * from the seed. */
 static int permuted(const Team *team, unsigned seed)
 {
     int64_t *list = allocate((size_t)team->tasks, sizeof *list);

@@ -1,4 +1,4 @@
-/* The bytes of the file that a task moves, their order, and the task whose data it reads. */
+/* Plans which bytes of the file each task writes or reads, in which order, and whose data it reads. */
 #ifndef IOR_PLAN_H
 #define IOR_PLAN_H
 
@@ -11,27 +11,30 @@ typedef struct Team {
     bool by_block; /* True if consecutive ranks share a node. */
 } Team;
 
-/* Assigns the tasks. Collective over `all`. */
+/* Chooses the ranks that take part as tasks, and finds their nodes. Collective over `all`. */
 Team team_make(const Settings *settings, MPI_Comm all);
 void team_free(Team *team);
 
-/* Transfers of one task; with -S there is one, of `pieces` segments. */
+/* Transfers of one task. With the option -S there is a single transfer, of one piece in each segment. */
 typedef struct Plan {
     const Settings *settings;
     int64_t count, pieces;
     int sharers;
-    int64_t *order; /* Order of the transfers; NULL: the order of the file. */
+    int64_t *order; /* Numbers of the transfers in the order of their execution; NULL: in the order of the
+                     * file. */
 } Plan;
 
 Plan plan_make(const Settings *settings, int sharers, int place);
 void plan_free(Plan *plan);
 
-/* Returns the place in the file of piece `piece` of transfer `i` of the task at `place`. */
+/* Returns the file offset of piece `piece` of transfer `i`, for the task that has number `place` among those
+ * of the file. */
 int64_t plan_offset(const Plan *plan, int64_t i, int64_t piece, int place);
 
 typedef enum { STEP_WRITE, STEP_CHECK_WRITE, STEP_READ, STEP_CHECK_READ } Step;
 
-/* Returns the task whose data this one moves in this step of repetition `repetition`. Collective. */
+/* Returns the number of the task whose data this task writes or reads in a step of a repetition.
+ * Collective. */
 int plan_partner(const Settings *settings, const Team *team, Step step, int repetition);
 
 #endif

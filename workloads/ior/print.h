@@ -1,4 +1,4 @@
-/* The output of ior in IOR's words: text for people and scripts, JSON or CSV. */
+/* The output of ior, as LLNL's IOR prints it: text for people and scripts, JSON or CSV. */
 #ifndef IOR_PRINT_H
 #define IOR_PRINT_H
 
@@ -27,17 +27,17 @@ typedef struct Fact {
 
 enum { FACTS_MAX = 24 };
 
-/* Fills `facts` with the keys and values of IOR's block of options; returns their number. */
+/* Fills `facts` with the lines of IOR's option block; returns their number. */
 int print_facts(const Settings *settings, const Team *team, Fact facts[FACTS_MAX]);
 
-/* Returns the access of a row: write, read or remove. */
+/* Returns the kind of access that a row of results is about: write, read or remove. */
 const char *print_access(const Row *row);
 
 /* Fills in the bandwidth in MiB/s and the total seconds of one kind of access, for each repetition. Returns
  * the number of repetitions. */
 int print_values(const Test *test, Step step, double *bandwidth, double *seconds);
 
-/* Writes the time as "Sat Nov 21 10:00:00 2026". */
+/* Returns the current time as "Sat Nov 21 10:00:00 2026". */
 const char *print_now(void);
 
 #endif

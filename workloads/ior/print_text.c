@@ -160,7 +160,8 @@ static void summary_line(const Test *test, Step step, const char *name)
     free(seconds);
 }
 
-/* Prints, beside IOR's table, the typical value, its interval, and the spread over the tasks. */
+/* Prints a line that IOR does not have: the median bandwidth, its 95 % interval, and the spread of times over
+ * the tasks. */
 static void typical_line(const Test *test, Step step, const char *name)
 {
     double *bandwidth = allocate((size_t)test->count + 1, sizeof *bandwidth);

@@ -39,8 +39,8 @@ void record_write(const Test *test, const char *path, Trouble *trouble)
             continue;
         Phase phase = {print_access(&test->rows[i]), o->bytes, o->bytes / test->team.tasks / s->transfer,
                        o->seconds};
-        phase.seconds.max =
-            o->total; /* IOR divides the bytes by this time, from the first open to the last close. */
+        phase.seconds.max = o->total; /* IOR's bandwidth is the bytes divided by the time from the first open
+                                       * to the last close. */
         phases[count++] = phase;
         total += o->total;
     }

@@ -111,7 +111,7 @@ static const Settings DEFAULTS = {
  * repetition, and the NUL. */
 enum { SUFFIX_ROOM = 48 };
 
-/* Reports a requirement of one option on another; `fails` if it is not met. */
+/* Notes the error `what` if `fails` is true: one option requires another one. */
 static void demand(Trouble *trouble, bool fails, const char *what)
 {
     if (fails)
@@ -170,7 +170,7 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
         trouble_note(trouble, "-l %s: offset, timestamp, incompressible or random", s->packet);
 }
 
-/* Sets the values that follow from those given. */
+/* Sets the settings that follow from those that were given. */
 static void complete(Settings *s, int ranks, Trouble *trouble)
 {
     static const char prefix[] = "IOR_HINT__MPI__";

@@ -3,8 +3,10 @@
 #define IOR_STATISTICS_H
 
 typedef struct Typical {
-    double least, most, mean, deviation; /* `deviation` is that of the population. */
-    double median, low, high;            /* Median and its 95 % interval; NAN below six values. */
+    double least, most, mean, deviation; /* `deviation` is the standard deviation of the population, which
+                                          * divides by the number of values. */
+    double median, low, high;            /* Median, and the bounds of its 95 % interval; the bounds are NAN
+                                          * below six values. */
 } Typical;
 
 /* Computes the statistics and sorts `values`. The interval is that of order statistics (Conover, Practical

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Lustre's user interface, as lustre_user.h publishes it. */
+/* Constants of Lustre's interface for setting stripes, as its header lustre_user.h defines them. */
 enum { LOV_MAGIC_V3 = 0x0BD30BD0, PATTERN_RAID0 = 1, POOL_NAME = 16 };
 #define SET_STRIPE   _IOW('f', 154, long)
 #define DELAY_CREATE (O_NOCTTY | FASYNC)

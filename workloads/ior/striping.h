@@ -4,8 +4,8 @@
 
 #include "api.h"
 
-/* Creates the file, on its first task, with the layout in the settings, by the lustre.lov extended attribute;
- * does nothing without such settings. Collective over the file's tasks. */
+/* Creates the file on its first task with the stripe layout in the settings, by Lustre's ioctl; does nothing
+ * if the settings have no layout. Collective over the file's tasks. */
 void striping_create(const Target *target, Trouble *trouble);
 
 #endif

@@ -46,7 +46,8 @@ static void end_csv(FILE *out, const char *path, Trouble *trouble)
         trouble_note(trouble, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* Writes the clocks of every task as a line of saveRankPerformanceDetailsCSV. */
+/* Appends a line with the times of each task to the file that the option saveRankPerformanceDetailsCSV
+ * names. */
 static void save_ranks(const Test *test, const Clocks *mine, Step step, Trouble *trouble)
 {
     const Settings *s = test->settings;
@@ -68,7 +69,7 @@ static void save_ranks(const Test *test, const Clocks *mine, Step step, Trouble 
     free(all);
 }
 
-/* Names the tasks that took much longer or shorter than the others. */
+/* Warns if this task's time differs from the mean of all tasks by more than the option `outlier` allows. */
 static void name_outliers(const Test *test, const Clocks *mine, const Outcome *o)
 {
     double took = mine->close_stop - mine->open_start;

@@ -26,7 +26,7 @@ static bool is_later(struct timespec a, struct timespec b)
     return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Compares the name first, because that needs no system call. */
+/* Returns true if a file fits the search. The name is compared first, because that needs no system call. */
 static bool matches(const Wanted *wanted, const FTSENT *entry)
 {
     struct stat about;

@@ -1,4 +1,4 @@
-/* Searches files by name, size and age in a whole tree, with all ranks. */
+/* Searches a tree of folders for files by name, size and age, with all ranks at once. */
 #ifndef METADATA_FIND_H
 #define METADATA_FIND_H
 

@@ -9,13 +9,14 @@ typedef struct Items {
     const Config *config;
     MPI_Comm comm;
     int rank, ranks;
-    unsigned char *content, *seen; /* Contents of one file, and room to read one. */
+    unsigned char *content, *seen; /* `content`: the bytes of one file to write. `seen`: room for the bytes of
+                                    * a file that is read. */
 } Items;
 
 void items_make(Items *items, const Config *config, MPI_Comm comm);
 void items_free(Items *items);
 
-/* Operations on one item of a rank; each notes errors with the path. */
+/* Operations on item number `item` of rank `owner`; an error is noted with the path. */
 void item_create(const Items *items, int owner, int item, Trouble *trouble);
 void item_stat(const Items *items, int owner, int item, Trouble *trouble);
 void item_read(const Items *items, int owner, int item, Trouble *trouble);
@@ -26,7 +27,7 @@ void item_remove(const Items *items, int owner, int item, Trouble *trouble);
 void folders_make(const Items *items, Trouble *trouble);
 void folders_remove(const Items *items, Trouble *trouble);
 
-/* Removes, after trouble, this rank's remaining items, then the folders. Collective. */
+/* After an error, removes this rank's remaining items and then the folders. Collective. */
 void items_clear(const Items *items);
 
 #endif

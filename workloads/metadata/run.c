@@ -15,7 +15,8 @@ typedef struct Kind {
 
 enum { CREATE, STAT, READ, REMOVE, FIND };
 
-/* In each phase a rank acts on items of another rank, so that its own cache does not have them. */
+/* In the phases stat, read and remove a rank acts on items that another rank created, so that its own cache
+ * does not have them. */
 static const Kind KINDS[PHASE_COUNT] = {
     [CREATE] = {"create", "File creation", offsetof(Config, create), item_create, 0},
     [STAT] = {"stat", "File stat", offsetof(Config, stat), item_stat, 1},

@@ -13,7 +13,8 @@ typedef struct Timed {
     long long items; /* Items of all ranks. */
     Spread seconds;  /* Times of the ranks, from a barrier to the rank's last item. */
     double rate;     /* Items per second, by the slowest rank. */
-    Latency latency; /* Latency of one item; without iterations for --find, which is timed as a whole. */
+    Latency latency; /* Time of the operation on one item; empty (0 iterations) for --find, which is timed as
+                      * a whole. */
     long long moved; /* Bytes written or read by all ranks. */
 } Timed;
 
