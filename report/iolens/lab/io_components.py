@@ -6,7 +6,7 @@ LUSTRE = "lustre"
 """Name of ROMIO's Lustre driver, in every MPI library that has it."""
 
 _OF_OPEN_MPI = ("romio321", "ompio")
-"""Open MPI's own component, by the names of Open MPI 4."""
+"""Components of Open MPI, by the names that Open MPI 4 gives them."""
 
 ROMIO = "romio"
 """Name, in a log, of the only component of MPICH and of libraries derived from it."""

@@ -55,9 +55,8 @@ _FLAGS = r"^-[A-Za-z0-9_=+,./:@%^ -]*$"
 
 @dataclass(frozen=True)
 class Change:
-    """The changes that one level of an experiment's own factor makes: added arguments, environment variables, MPI-IO
-    hints, HDF5 settings by file, the MPI-IO component, and the compiler and flags with which a bundled workload is
-    built.
+    """The changes that one level of a user-defined factor makes: added arguments, environment variables, MPI-IO hints,
+    HDF5 settings by file, the MPI-IO component, and the compiler and flags with which a bundled workload is built.
     """
 
     arguments: tuple[str, ...] = ()
@@ -291,7 +290,7 @@ CHANGES: Mapping[str, ValueKind[Any]] = {
     "compiler": _compiler_name,
     "flags": _flags,
 }
-"""The changes that a level of an own factor may make."""
+"""The changes that a level of a user-defined factor may make."""
 
 
 LISTED = ("compiler", "flags")
@@ -299,14 +298,14 @@ LISTED = ("compiler", "flags")
 
 
 def own_levels_schema() -> Schema:
-    """Returns the JSON schema of the levels of an experiment's own factor, which `own_levels` reads."""
+    """Returns the JSON schema of the levels of a user-defined factor, which `own_levels` reads."""
     changes = {name: change.schema() for name, change in CHANGES.items()}
     level = {"type": ["object", "null"], "properties": changes, "additionalProperties": False}
     return {"type": "object", "additionalProperties": level, "minProperties": 1}
 
 
 def own_levels(value: Any) -> dict[str, Change]:
-    """Accepts the levels of an experiment's own factor: a table of names, each with its changes."""
+    """Accepts the levels of a user-defined factor: a table of names, each with its changes."""
     if not isinstance(value, dict) or not value:
         raise ValueError(
             "a factor of your own must be a table of levels, such as {posix: {arguments: [-a, POSIX]}, mpiio: {}}"
@@ -328,7 +327,7 @@ def own_levels(value: Any) -> dict[str, Change]:
 
 
 def listed_levels(key: str, value: Any) -> dict[str, Change]:
-    """Accepts the levels of a factor in LISTED: a list of changes, or a table as for any own factor."""
+    """Accepts the levels of a factor in LISTED: a list of changes, or a table as for any user-defined factor."""
     if isinstance(value, dict):
         return own_levels(value)
     items = value if isinstance(value, list) else [value]

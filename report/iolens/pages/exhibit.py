@@ -63,15 +63,15 @@ class Exhibit(Generic[S]):
     `name` names the file of an export, which has all columns of the rows. Without `columns` there is no table. `note`
     stands below the table. `needs` is a column without which the rows are meaningless: if all its values are 0, the
     exhibit is left out. `draw` makes the figures from the subject and the metric's rows. `absent` returns the reason
-    why there is no table although a reader would expect one. If an exhibit can be `asked`, its metric takes an `Ask` as
-    well. A `drilled` exhibit goes down from a total (metrics/processor/sampled/drill.py) by any of its `levels`; its
-    first column has the names. An exhibit that is `apart` is shown by `iolens table` and exported, but is in no
-    summary, and on a page only in place of an exhibit that has nothing to show. `source` tells how to record the data,
-    if not every run does.
-    `instead` is the exhibit that `iolens table` shows if this one has nothing. `whole` returns all rows, including
-    those for which a page has no room: an export has them all. `listed` returns all rows for a page with room for them,
-    if these are not the rows of an export: families of files instead of each file. `ranks` returns the ranks behind
-    these rows, so that a reader can filter by rank.
+    why there is no table although a reader would expect one. If an exhibit can be `asked`, its metric also takes a
+    user's choice of levels, rows and threshold (metrics/processor/ask.py). A `drilled` exhibit goes down from a total
+    (metrics/processor/sampled/drill.py) by any of its `levels`; its first column has the names. An exhibit that is
+    `apart` is shown by `iolens table` and exported, but is in no summary, and on a page only in place of an exhibit
+    that has nothing to show. `source` tells how to record the data, if not every run does. `instead` is the exhibit
+    that `iolens table` shows if this one has nothing. `whole` returns all rows, including those for which a page has no
+    room: an export has them all. `listed` returns all rows for a page with room for them, if these are not the rows of
+    an export: families of files instead of each file. `ranks` returns the ranks behind these rows, so that a reader can
+    filter by rank.
     """
 
     name: str

@@ -16,7 +16,7 @@ _CHECKS: Mapping[str, tuple[Callable[[], Iterator[CheckResult]], ...]] = {
 
 
 def examined() -> dict[str, list[CheckResult]]:
-    """Returns all findings by section. The features are tried on the log of the first trial."""
+    """Returns the results of all checks by section. Features are tried on the log that the first trial recorded."""
     trial = trials.recording()
     found = {"Trials": [trial.result, *trials.parallel_recording()], "Features": [*features(trial)]}
     return found | {section: [row for check in checks for row in check()] for section, checks in _CHECKS.items()}

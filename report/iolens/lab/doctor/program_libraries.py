@@ -15,7 +15,9 @@ from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 _LDCONFIG = "/sbin/ldconfig"
 _NEWEST_1_8 = 10
-"""Highest interface number of HDF5 1.8. Its handles have another size than those of later versions."""
+"""Highest interface number (behind `.so.`) of a library of HDF5 1.8, whose handles have another size than those of
+later versions.
+"""
 
 
 def program_libraries() -> Iterator[CheckResult]:
@@ -50,7 +52,7 @@ def _interface(path: Path) -> int:
 
 
 def _library_result(name: str, found: Sequence[Path], use: str, without: str) -> CheckResult:
-    """Returns the result for a library: where it is and its use, or what is lacking without it."""
+    """Returns the result for a library: its paths and its use, or what is lacking without it."""
     if not found:
         return CheckResult(name, "not there", None, without)
     return CheckResult(name, ", ".join(map(str, found)), works=True, remedy=use)

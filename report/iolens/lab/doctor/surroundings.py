@@ -12,7 +12,7 @@ from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 
 def launchers() -> Iterator[CheckResult]:
-    """Yields the check of the MPI launcher, which also names launchers that it hides."""
+    """Yields the check of the MPI launcher: the first mpirun on PATH, and the others that it hides."""
     found: dict[Path, Path] = {}
     for path in (Path(folder) / "mpirun" for folder in os.get_exec_path()):
         if os.access(path, os.X_OK):

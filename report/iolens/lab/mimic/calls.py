@@ -214,8 +214,8 @@ def event_names(table: Records) -> np.ndarray:
 def events_of(
     job: Job, ids: Mapping[int, int], kinds: Mapping[str, CallKind], views: Mapping[tuple[int, int], int] | None = None
 ) -> Calls:
-    """Returns the traced events that `kinds` names, as calls; `detail` is the number of the view by `views`, which has
-    each rank's views by its own number, or -1.
+    """Returns the traced events that `kinds` names, as calls; `detail` is the number that `views` gives to the event's
+    view, by its rank and its number on that rank; -1 if there is none.
     """
     table = job.tables["traced_events"]
     words = event_names(table)

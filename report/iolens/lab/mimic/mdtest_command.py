@@ -23,7 +23,9 @@ _KINDS = (
 """Kinds of calls that mdtest makes."""
 
 _SHIFTS = {"-T": 1, "-E": 2, "-r": 3}
-"""Option of each phase after the creation, and how many times `-N` a rank's files are away from those it created."""
+"""mdtest's options for the phases after the creation. In each of them a rank uses the files of the rank that is this
+many times `-N` away.
+"""
 
 
 def mdtest_command(trace: Trace) -> str | None:
@@ -100,7 +102,7 @@ def _own_folders(trace: Trace, files: np.ndarray, creators: np.ndarray) -> bool 
 
 
 def _folders_made(trace: Trace, files: np.ndarray) -> np.ndarray:
-    """Returns by rank the number of folders that it made, without those in which the files lie."""
+    """Returns the number of folders that each rank made, without those in which the files lie."""
     around = {str(folder) for file in files for folder in PurePosixPath(trace.files[file].name).parents}
     calls = trace.calls[trace.calls.kind == CallKind.MAKE_FOLDER]
     beside = np.array([trace.files[file].name not in around for file in calls.file], bool)

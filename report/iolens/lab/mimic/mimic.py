@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from iolens.lab.mimic.calls import Trace
 
 _LONG = (1e-3, 1e-2, 1e-1, np.inf)
-"""Thresholds in seconds: calls with a longer wait before them are distinguished by it. The next threshold is tried if
-the noise of shorter waits hides the loops.
+"""Thresholds in seconds: only a wait longer than the threshold distinguishes otherwise equal calls. The next threshold
+is tried if the scatter of shorter waits prevents calls from being joined into loops.
 """
 
 _FEW_STEPS = 500
@@ -68,7 +68,9 @@ def _waits(trace: Trace) -> np.ndarray:
 
 
 def _group_steps(trace: Trace, group: RankGroup) -> list[MimicStep]:
-    """Returns the steps of a group, distinguished by waits as short as the size of the table allows."""
+    """Returns the steps of a group of ranks. Waits above a threshold distinguish steps; the lowest threshold with which
+    the table of steps stays small is taken.
+    """
     best: list[MimicStep] = []
     for threshold in _LONG:
         found = fold(trace.calls, group, pauses(group, threshold))

@@ -93,7 +93,9 @@ def _counters(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, int]]:
 
 
 def _read_views(job: Job) -> tuple[tuple[View, ...], dict[tuple[int, int], int]]:
-    """Returns the different views, and the number of each rank's views by its own number."""
+    """Returns the different views of all ranks, and the number among them that belongs to each pair of a rank and its
+    own number of a view.
+    """
     table = job.tables.get("mpiio_views", Records({}))
     rows: dict[tuple[int, int], list[tuple[int, ...]]] = {}
     frames: dict[tuple[int, int], tuple[int, int]] = {}

@@ -165,7 +165,9 @@ def _periods(shape: np.ndarray) -> list[int]:
 
 
 def _fold_once(tokens: _Tokens) -> _Tokens:
-    """Returns the tokens with the repeats of one period turned into loops: the shortest period that has any."""
+    """Finds the shortest distance at which tokens repeat; returns the tokens with all repeats at this distance turned
+    into loops.
+    """
     for period in _periods(tokens.shape):
         starts, turns = _repeats(tokens, period)
         saved = int((turns * period - period - 1).sum())

@@ -38,8 +38,8 @@ class _Numbers:
 
 
 def _rule(values: np.ndarray) -> tuple[int, int, int, int, int] | None:
-    """Returns base, period, inner step and outer step of a regular sequence with these values, and -1 in place of the
-    number of a list; None if the values are not regular.
+    """Returns a regular sequence with these values: its base, period, step within a period and step between periods,
+    and -1, because it needs no list. Returns None if the values are not regular.
     """
     count, base = len(values), int(values[0])
     if (values == base).all():

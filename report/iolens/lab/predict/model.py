@@ -13,7 +13,7 @@ from iolens.lab.storage.emulated import EMULATED
 from iolens.log import Job
 
 _FIRST_EFFECT = "lock_growth"
-"""First key of ost.yaml that is an effect; all later keys are effects too."""
+"""First key of ost.yaml that switches on an optional effect of the model; all later keys do, too."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,9 @@ def model_of(job: Job, path: Path | None = None) -> StorageModel:
 
 
 def model_effects(usual: StorageModel) -> list[str]:
-    """Returns the keys of effects, which are off in a file that does not have them; `usual` is the default model."""
+    """Returns the keys of the model's optional effects, which are off in a file that does not have them; `usual` is the
+    default model.
+    """
     keys = list(usual.values)
     return keys[keys.index(_FIRST_EFFECT) :]
 

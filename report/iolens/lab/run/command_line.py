@@ -50,7 +50,7 @@ _LAUNCHERS: Mapping[str, Mapping[str, int]] = {
 
 
 _START = 'exec "$0" "$@"'
-"""Matches the end of a shell script that replaces itself by the program named after it."""
+"""Text at the end of a shell script that replaces itself by the program named after it."""
 
 _ENV_WITH_VALUE = ("-u", "-C")
 """Options of env that another word follows."""

@@ -27,7 +27,7 @@ _REACH = 1.0
 """Number of doublings of a setting over which the correlation of departures falls to 0.6."""
 
 _OTHER_LEVEL = 0.3
-"""Correlation of departures between two levels of an own factor."""
+"""Correlation of departures between two levels of a user-defined factor."""
 
 _ANY_SCALE = 3.0
 """Standard deviation of the logarithm of the bandwidth that all settings share; it is large because nothing is known

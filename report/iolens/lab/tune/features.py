@@ -16,7 +16,7 @@ _USUAL_BUFFER = 16 * 2**20
 @dataclass(frozen=True)
 class Features:
     """A setting: `stripes` of `stripe_size` bytes, `writers` that move data at a time, each `buffer` bytes a round, and
-    the levels of the experiment's own factors by name.
+    the levels of user-defined factors by name.
     """
 
     stripes: int

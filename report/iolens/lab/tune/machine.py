@@ -40,8 +40,8 @@ longer one.
 """
 
 _OWN_SPREAD = 0.8
-"""Standard deviation of the logarithm of the factor by which a level of one of the experiment's own factors changes a
-part.
+"""Standard deviation of the logarithm of the factor by which a level of a user-defined factor changes one part of the
+time.
 """
 
 _MACHINES = 4096
@@ -52,7 +52,7 @@ _MOST_CELLS = 2_000_000
 @dataclass(frozen=True)
 class Machines:
     """Possible machines: the time per byte of each part as an array over the machines, and the factors by which each
-    level of an own factor multiplies it.
+    level of a user-defined factor multiplies it.
     """
 
     parts: dict[str, Array]
@@ -82,7 +82,7 @@ def log_bandwidth(machines: Machines, settings: Sequence[Features]) -> Array:
 
 
 def parts_at(machines: Machines, setting: Features) -> dict[str, Array]:
-    """Returns the parts with the factors of the setting's own levels applied."""
+    """Returns the parts of the time per byte, multiplied by the factors of the setting's user-defined levels."""
     parts = dict(machines.parts)
     for level in setting.own:
         parts = {name: times * machines.own[level][name] for name, times in parts.items()}

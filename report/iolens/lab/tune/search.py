@@ -76,8 +76,8 @@ class Search:
         return believe(self.logs, self.covariance, {i: math.log(value) for i, value in measured.items()})
 
     def traits(self, measured: Mapping[int, float]) -> list[Trait]:
-        """Returns the parameters of the estimated machine after at least one run, with the own factors of the best
-        setting.
+        """Returns the parameters of the estimated machine after at least one run, at the levels that the user-defined
+        factors have in the best setting.
         """
         best = max(measured, key=lambda i: measured[i])
         return traits(self.machines, self.features, best, self.belief(measured))
@@ -117,8 +117,8 @@ def search_of(experiment: Experiment, file_bytes: int = 0) -> Search:
 
 
 def _usual(experiment: Experiment, found: Sequence[Point]) -> int:
-    """Returns the default point: default levels that the matrix has, else the lowest, and the first level of an own
-    factor.
+    """Returns the default point: default levels that the matrix has, else the lowest, and the first level of a
+    user-defined factor.
     """
     return nearest_setting(found, {name: _usual_level(experiment, name) for name in experiment.matrix})
 

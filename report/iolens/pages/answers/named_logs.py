@@ -1,4 +1,6 @@
-"""Answers questions of a program about logs that it names. The program gets these docstrings as descriptions."""
+"""Answers questions that a program (such as an assistant over MCP) asks about logs that it names. The program gets the
+docstrings of the methods as descriptions of its tools.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class NamedLogs:
     sources: Mapping[str, Source[Any]]
 
     def _source(self, log: str) -> Source[Any]:
-        """Returns the log with this name; raises UsageError if there is none."""
+        """Returns the source of a log or store with this name; raises UsageError if there is none."""
         if log not in self.sources:
             raise UsageError(f"there is no log {log} here; the logs are {', '.join(self.sources)}")
         return self.sources[log]

@@ -16,7 +16,7 @@ MOST_ROWS = 200
 
 
 def overview(source: Source[S]) -> dict[str, Any]:
-    """Returns what the source says of itself."""
+    """Returns the overview of a source: its facts, its judgement, and what it cannot tell."""
     return source.overview(source.subject)
 
 

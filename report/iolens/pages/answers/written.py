@@ -84,8 +84,8 @@ _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 @dataclass(frozen=True)
 class Written:
     """A number as it stands in a text. `values` are its readings in bytes, seconds, a count or a share, each with half
-    a step of its last digit, by which a number that was rounded to it may differ. A text without readings, such as
-    a date or a version, must be the log's own words.
+    a step of its last digit, by which a number that was rounded to it may differ. A text without readings, such as a
+    date or a version, must stand in the log in the same words.
     """
 
     text: str

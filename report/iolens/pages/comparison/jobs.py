@@ -80,8 +80,8 @@ def _subjects_of(
     read: Callable[[Path], Job],
     before: int = 0,
 ) -> tuple[Subjects, list[Block]]:
-    """Returns the chosen runs of the named points as subjects, and a sentence about each run or its unreadable log. The
-    letters of the subjects follow those of `before` subjects.
+    """Reads the logs of the chosen runs. Returns them as subjects of a comparison, whose letters follow those of
+    `before` earlier subjects, and a sentence about each run or its unreadable log.
     """
     found, said, measure = Subjects((), before=before), list[Block](), comparison.measure
     for index, name in names.items():

@@ -10,7 +10,7 @@ from iolens.lab.predict.what_if import WhatIf, read_what_if
 from iolens.lab.sweep.read.results import Results
 
 _REQUESTED = {"aggregators": "cb_nodes"}
-"""Names in a run for settings that a prediction names otherwise."""
+"""Names of settings in predictions, with the names that the runs of a sweep use for them."""
 
 
 def machines_sentence(results: Results, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> str:

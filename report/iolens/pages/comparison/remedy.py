@@ -30,8 +30,8 @@ _FOLD = " \\\n    "
 @dataclass(frozen=True)
 class Remedy:
     """The best setting, ready to paste: a shell line or None, the lines of a hints file, and where it holds. `own`
-    lists the changes by the experiment's own factors at the best setting. `lead` is the beginning of a sentence with
-    the reason to paste it: the setting may be the baseline, or not be proven better than the baseline.
+    lists the changes that user-defined factors make at the best setting. `lead` is the beginning of a sentence with the
+    reason to paste it: the setting may be the baseline, or not be proven better than the baseline.
     """
 
     lead: str
@@ -95,13 +95,15 @@ def _lead_of(comparison: Comparison) -> str:
 
 
 def _own_changes(results: Results, factor: str, level: Any) -> Mapping[str, Any]:
-    """Returns the changes of an own factor's level; nothing for a factor with plain levels."""
+    """Returns the changes that a level of a user-defined factor makes; nothing for a factor whose levels are plain
+    values.
+    """
     levels = (results.experiment.get("matrix") or {}).get(factor)
     return (levels.get(str(level)) or {}) if isinstance(levels, dict) else {}
 
 
 def _own_lines(program: str, change: Mapping[str, Any]) -> list[str]:
-    """Returns the variables to export, the arguments to add and the HDF5 settings to give for a level of an own
+    """Returns the variables to export, the arguments to add and the HDF5 settings to give for a level of a user-defined
     factor.
     """
     lines = [f"export {key}={shlex.quote(str(value))}" for key, value in (change.get("environment") or {}).items()]

@@ -1,4 +1,4 @@
-"""Findings of figures in words, for readers who cannot see the figures."""
+"""Describes the main values of a figure in words, for readers who cannot see it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _MOVED = (
 
 
 def _metric_of_question(question: str) -> Callable[[Store], pd.DataFrame]:
-    """Returns a metric that answers one of the questions."""
+    """Returns a metric that answers one of the questions in iolens.fleet about a store."""
 
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question)

@@ -87,7 +87,9 @@ def _judged(good: Any) -> str:
 
 
 def _place(gauge: str, value: float, most: float) -> float | None:
-    """Returns the position of a value on its bar, from 0 to 1; `most`: the end of the bar for storage targets."""
+    """Returns the position of a value on its bar, from 0 to 1; `most` is the largest number of storage targets on their
+    bar.
+    """
     if is_nan(value):
         return None
     if gauge == "size":

@@ -1,4 +1,4 @@
-"""Names of places in a page of HTML, so that findings and the numbers behind them link to each other."""
+"""Ids of the elements in an HTML page, so that findings and the numbers behind them link to each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"^\d+\. ")
 
 
 class ElementNames:
-    """Names of the elements of a page, each used once; `titles` are those of the exhibits in it, by their names."""
+    """Gives each element of a page an id of its own. `titles` has the titles of the page's exhibits, by their names."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
         blocks = list(flat_blocks(block for page in pages for block in page.blocks))
@@ -43,7 +43,7 @@ class ElementNames:
         return self.exhibit(about.name)
 
     def next_finding(self) -> str:
-        """Returns the name of the next finding, in their order."""
+        """Returns the id of the next finding in the order of the page."""
         self.seen_findings += 1
         return f"finding_{self.seen_findings}"
 

@@ -14,7 +14,7 @@ from iolens.lab.installation import find_library
 from iolens.lab.run import preload
 
 _OURS = ("IOLENS_", "DARSHAN_", "DXT_", "PAT_RT_")
-"""Prefix of the profiler's variables."""
+"""Prefixes of the variables that the profiler reads."""
 _SAID = "iolens: IOLENS_"
 """Prefix of the profiler's messages about a setting."""
 

@@ -79,12 +79,12 @@ class Experiment:
 
     `log` names a recorded run whose mini-app takes the place of program, arguments and ranks (plan/mini_app.py).
 
-    `matrix` has the levels of every factor. The levels of the experiment's own factors are names, and `own` says what
-    each level changes. Factors of a group in `together` change side by side, and points that meet a condition of
-    `exclude` are left out. `compiler` and `flags` rebuild a bundled workload. `options` has the section of each
-    launcher. `repeated` are arguments for every repetition of a point except the first. `volume` is the most that a run
-    writes, if the workload's arguments do not tell. A run that takes longer than `timeout` seconds is ended.
-    `configuration` has the parameters of the emulated targets; None stands for the default ones. `mapping` is a word of
+    `matrix` has the levels of every factor. The levels of user-defined factors are names, and `own` says what each
+    level changes. Factors of a group in `together` change side by side, and points that meet a condition of `exclude`
+    are left out. `compiler` and `flags` rebuild a bundled workload. `options` has the section of each launcher.
+    `repeated` are arguments for every repetition of a point except the first. `volume` is the most that a run writes,
+    if the workload's arguments do not tell. A run that takes longer than `timeout` seconds is ended. `configuration`
+    has the parameters of the emulated targets; None stands for the default ones. `mapping` is a word of
     `launchers.placement`; None, as for `ranks_per_node`, leaves the placement to the launcher.
     """
 
@@ -176,7 +176,7 @@ FACTORS: Mapping[str, tuple[ValueKind[tuple[int, ...]], str]] = {
     "ranks": (levels(positive), "MPI ranks"),
     "nodes": (levels(positive), "Number of nodes of the ranks, if the launcher can choose it"),
 }
-"""Factors that every matrix can vary. Any other factor is the experiment's own: a table of levels and their changes."""
+"""Factors that every matrix can vary. Any other factor is user-defined: a table of levels and their changes."""
 
 KEYS: Mapping[str, Key] = {
     "name": Key("name", name, "The folder of the results"),

@@ -170,8 +170,8 @@ def nearest_word(key: str, known: Sequence[str], prefix: str = "") -> str:
 
 
 def _is_own_factor(key: str, node: yaml.Node | None) -> bool:
-    """Returns True for a factor that is a table of levels or one of LISTED; any other factor with a list is a misspelt
-    known factor.
+    """Returns True for a user-defined factor: a table of levels, or one of LISTED. Any other factor with a list is a
+    known factor with a misspelt name.
     """
     listed = key.removeprefix("matrix.") in LISTED
     return key.startswith("matrix.") and (listed or isinstance(node, yaml.MappingNode))
@@ -232,7 +232,9 @@ def to_yaml(experiment: Experiment) -> str:
 
 
 def _changed(level: Change) -> dict[str, Any]:
-    """Returns what a level of a user's own factor changes, in the form of experiment.yaml; empty parts are left out."""
+    """Returns the changes that a level of a user-defined factor makes, in the form of experiment.yaml; empty parts are
+    left out.
+    """
     return {key: _file_value(key, value) for key, value in asdict(level).items() if value}
 
 

@@ -31,12 +31,12 @@ class Point:
 
     @property
     def id(self) -> str:
-        """Returns a readable folder name: `sc4_ag2_cb16M`, and `api-posix` for an own factor."""
+        """Returns a readable folder name: `sc4_ag2_cb16M`, and `api-posix` for a user-defined factor."""
         return "_".join(_folder_part(key, value) for key, value in self.settings.items())
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Returns the settings that every workload knows, without the experiment's own factors."""
+        """Returns the settings that every workload knows, without user-defined factors."""
         return {key: int(value) for key, value in self.settings.items() if key in FACTORS}
 
 

@@ -127,7 +127,9 @@ def limits_of(directory: Path) -> dict[str, float]:
 
 
 def _own_levels(experiment: Mapping[str, Any], factor: str) -> list[str]:
-    """Returns the names of an own factor's levels in the experiment's order; empty for a factor with plain levels."""
+    """Returns the names of a user-defined factor's levels, in the experiment's order; empty for a factor whose levels
+    are plain values.
+    """
     levels = (experiment.get("matrix") or {}).get(factor)
     return [str(level) for level in levels] if isinstance(levels, dict) else []
 

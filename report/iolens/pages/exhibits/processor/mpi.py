@@ -23,7 +23,7 @@ _SIZES = [Column(head, name, words.guarded, optional=True) for head, name in zip
 
 
 def _message_columns(_: Job) -> Sequence[Column]:
-    """Returns the columns share, bytes and messages, and the sizes that occur."""
+    """Returns the columns share, bytes and messages, and one for each range of message sizes."""
     return [
         NAME,
         Column("Msg Bytes%", "share", words.points),

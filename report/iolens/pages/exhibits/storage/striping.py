@@ -19,7 +19,9 @@ from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.storage.families import FAMILY_SIZE
 
 _MUCH = 1 << 20
-"""Minimum bytes of a target in a figure: with less, its time is that of a few calls, and no speed."""
+"""Minimum number of bytes for which a figure shows a target's speed; with fewer, the measured time is that of a few
+calls.
+"""
 
 
 def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
@@ -53,7 +55,7 @@ def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]
 
 
 def _by_target(found: pd.DataFrame, column: str) -> list[tuple[str, float]]:
-    """Returns the targets by name with their values of a column."""
+    """Returns each target's name with its value in a column."""
     return [(f"target {ost}", value) for ost, value in zip(found["ost"], found[column], strict=True)]
 
 

@@ -36,12 +36,12 @@ _MOST_RATES = 2
 
 
 def _names_by_letter(subjects: Subjects) -> dict[str, str]:
-    """Returns the names by their letters."""
+    """Returns the names of the subjects by their letters."""
     return {letter: one.label for letter, one in subjects.named}
 
 
 def _legend_labels(subjects: Subjects) -> dict[str, str]:
-    """Returns the subjects in a legend by their letters."""
+    """Returns the text of each subject in a legend, by its letter."""
     from iolens.figures.subjects.colours import legend_label
 
     return {letter: legend_label(letter, label) for letter, label in _names_by_letter(subjects).items()}

@@ -76,7 +76,7 @@ def _run_result(value: float, reason: str) -> str:
 
 
 def fitted(value: float, low: float, high: float, unit: str) -> str:
-    """Returns a trait with its interval, or with the one end of it that says something."""
+    """Returns a fitted parameter with its interval, or only with the bound that the runs determine."""
     if unit == "%":
         return f"at most {three_digits(high)} {unit}"
     if high > _FAR * low:
