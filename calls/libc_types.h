@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <wchar.h>
 
-_Static_assert(sizeof(off_t) == 8, "one type of offset stands for both");
+_Static_assert(sizeof(off_t) == 8, "off_t must have 8 bytes, as off64_t has");
 
 /* Types of arguments that name files. */
 #define TYPE_fd(_)         int

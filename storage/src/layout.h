@@ -29,7 +29,8 @@ struct lov_object {
     uint32_t generation, target;
 };
 
-_Static_assert(sizeof(struct lov_header) == 32 && sizeof(struct lov_object) == 24, "lov_user_md_v1");
+_Static_assert(sizeof(struct lov_header) == 32 && sizeof(struct lov_object) == 24,
+               "the structures must have the sizes of Lustre's lov_user_md_v1");
 
 enum { LOV_MOST_BYTES = sizeof(struct lov_header) + OST_MAX_TARGETS * sizeof(struct lov_object) };
 

@@ -7,7 +7,8 @@
 
 enum { DARSHAN_REGIONS = 2 + MODULE_COUNT };
 
-_Static_assert(DARSHAN_REGIONS + TABLE_COUNT <= WRITER_REGIONS, "WRITER_REGIONS is too small");
+_Static_assert(DARSHAN_REGIONS + TABLE_COUNT <= WRITER_REGIONS,
+               "WRITER_REGIONS must have room for every region");
 
 int private_add(struct writer *writer, const struct iolens_transport *transport)
 {

@@ -12,7 +12,8 @@ struct mpi_calls pmpi;
 
 /* Size of the version text: MPICH writes up to 8192 bytes, Open MPI 256. */
 enum { VERSION_BYTES = 16384 };
-_Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES, "room for the version of any MPI library");
+_Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES,
+               "VERSION_BYTES must have room for the version of any MPI library");
 static char library[VERSION_BYTES];
 
 /* `kin` is a list of words: the version text of every library with this ABI contains one of them, whoever its

@@ -80,11 +80,12 @@ struct spool_header {
     char text[SPOOL_TEXT_BYTES];
 };
 
-_Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES, "the header fits its pages");
+_Static_assert(sizeof(struct spool_header) <= SPOOL_HEADER_BYTES,
+               "SPOOL_HEADER_BYTES must have room for the header");
 
 struct spool {
     struct spool_header *header; /* The header at the start of the spool; NULL without a spool. */
-    size_t bytes;                /* Mapped bytes. */
+    size_t bytes;                /* Number of bytes of the spool that are mapped. */
     /* Number of bytes behind the header that the first call of spool_extend will want. */
     size_t first_slab;
     bool refused;       /* True if there is no spool, or no more room in it. */

@@ -5,7 +5,8 @@
 
 enum { BRANCH_BITS = 2, HASH_BITS = 64 };
 
-_Static_assert(KEYED_BRANCHES == 1 << BRANCH_BITS, "one branch for each value of the bits");
+_Static_assert(KEYED_BRANCHES == 1 << BRANCH_BITS,
+               "a node must have a branch for each value of BRANCH_BITS bits");
 
 /* Keys are read and written word by word here, and not by functions of the C library: in a program built with
  * ThreadSanitizer, its versions of these functions would report a race between two threads that use one key,

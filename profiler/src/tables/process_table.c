@@ -10,7 +10,7 @@
 
 enum { DEFAULT_ROWS = 1000000, MOST_SUMS = 64 };
 
-_Static_assert((int)TABLE_COUNT <= (int)SPOOL_TABLES, "SPOOL_TABLES is too small");
+_Static_assert((int)TABLE_COUNT <= (int)SPOOL_TABLES, "SPOOL_TABLES must have room for every table");
 
 static struct {
     _Atomic(void *) state[TABLE_COUNT];

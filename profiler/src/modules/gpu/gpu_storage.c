@@ -42,14 +42,14 @@ struct gpu_counts {
     struct direction write;
     uint64_t write_errors, maps, maps_ok, maps_failed, maps_freed, registered;
 };
-_Static_assert(sizeof(struct gpu_counts) == 248, "the layout of cufile.h");
+_Static_assert(sizeof(struct gpu_counts) == 248, "struct gpu_counts must have 248 bytes, as in cufile.h");
 
 /* The end of CUfileStatsLevel3_t of cufile.h, behind the first two levels. */
 struct gpu_answer {
     uint32_t gpus;
     struct gpu_counts gpu[MOST_GPUS];
 };
-_Static_assert(sizeof(struct gpu_answer) == 3976, "the layout of cufile.h");
+_Static_assert(sizeof(struct gpu_answer) == 3976, "struct gpu_answer must have 3976 bytes, as in cufile.h");
 
 typedef struct gpu_error stats_function(void *answer);
 

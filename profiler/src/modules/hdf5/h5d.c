@@ -316,7 +316,8 @@ void hdf5_on_dataset_close(const struct call *c, hid_t object)
         ids_put(&iolens_datasets, hdf5_key(object), state);
 }
 
-_Static_assert(offsetof(struct h5d_state, dataset) == 912, "Darshan's H5D record of version 2 has 912 bytes");
+_Static_assert(offsetof(struct h5d_state, dataset) == 912,
+               "the record in struct h5d_state must have 912 bytes, as Darshan's version 2");
 
 static void h5d_reset(void) { iolens_datasets = (struct ids){.lock.held = ATOMIC_FLAG_INIT}; }
 

@@ -102,7 +102,8 @@ static const struct record_shape SHAPE = {
     .fastest = SHAPE_NONE,
 };
 
-_Static_assert(offsetof(struct h5f_state, lock) == 80, "Darshan's H5F record of version 3 has 80 bytes");
+_Static_assert(offsetof(struct h5f_state, lock) == 80,
+               "the record in struct h5f_state must have 80 bytes, as Darshan's version 3");
 
 const struct module module_H5F = {
     .id = 3,

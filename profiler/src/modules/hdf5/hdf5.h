@@ -61,7 +61,8 @@ struct h5d_state {
     struct file *named; /* The dataset's entry in the registry; used by the recording process alone. */
 };
 
-_Static_assert(offsetof(struct h5d_state, dataset) <= SHAPE_MOST_BYTES, "room for every record");
+_Static_assert(offsetof(struct h5d_state, dataset) <= SHAPE_MOST_BYTES,
+               "SHAPE_MOST_BYTES must have room for the record of an HDF5 dataset");
 
 /* Writes the absolute path of the file that an object belongs to; returns false if there is none. */
 bool hdf5_path(char path[PATH_BYTES], hid_t object);

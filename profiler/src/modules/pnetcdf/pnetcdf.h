@@ -59,7 +59,8 @@ struct pnetcdf_var {
     int record_dimension; /* Number of the record dimension; -1 if the variable has none. */
 };
 
-_Static_assert(offsetof(struct pnetcdf_var, dataset) <= SHAPE_MOST_BYTES, "room for every record");
+_Static_assert(offsetof(struct pnetcdf_var, dataset) <= SHAPE_MOST_BYTES,
+               "SHAPE_MOST_BYTES must have room for the record of a PnetCDF variable");
 
 /* The part of a variable that a call moves. */
 enum extent_kind { EXTENT_ALL, EXTENT_ONE, EXTENT_BLOCK, EXTENT_STRIDED, EXTENT_PIECES, EXTENT_TYPE };
@@ -69,7 +70,7 @@ struct extent {
     const mpi_offset *count, *stride; /* Counts and strides by dimension; `stride` NULL means stride 1. */
     int pieces;
     mpi_offset *const *counts; /* Counts of each part; NULL: each part is one element. */
-    mpi_type type;             /* Type that the data has in the file. */
+    mpi_type type;             /* External type of the data, as it is stored in the file. */
 };
 
 struct extent extent_all(void);

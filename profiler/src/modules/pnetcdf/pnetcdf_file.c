@@ -101,7 +101,7 @@ static const struct record_shape SHAPE = {
 };
 
 _Static_assert(offsetof(struct pnetcdf_file, lock) == 152,
-               "Darshan's PNETCDF_FILE record of version 3 has 152 bytes");
+               "the record in struct pnetcdf_file must have 152 bytes, as Darshan's version 3");
 
 static void pnetcdf_file_reset(void) { iolens_netcdfs = (struct ids){.lock.held = ATOMIC_FLAG_INIT}; }
 

@@ -265,7 +265,7 @@ static const struct record_shape SHAPE = {
 };
 
 _Static_assert(offsetof(struct pnetcdf_var, dataset) == 1120,
-               "Darshan's PNETCDF_VAR record of version 1 has 1120 bytes");
+               "the record in struct pnetcdf_var must have 1120 bytes, as Darshan's version 1");
 
 static void pnetcdf_var_reset(void) { iolens_variables = (struct ids){.lock.held = ATOMIC_FLAG_INIT}; }
 

@@ -114,7 +114,7 @@ struct __kernel_timespec;
 enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, IO_URING_REGISTER = 427, OPENAT2 = 437 };
 
 _Static_assert(SYS_close == 3 && SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317,
-               "the numbers below");
+               "the numbers of system calls below must be those of this system");
 
 #define HIDDEN __attribute__((used, visibility("hidden")))
 

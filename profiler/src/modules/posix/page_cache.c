@@ -33,7 +33,7 @@ struct pieces {
     struct fiemap_extent of[PIECES];
 };
 _Static_assert(sizeof(struct answer) <= PATH_BYTES && sizeof(struct pieces) <= PATH_BYTES,
-               "an answer fits into a room for paths");
+               "the memory for a path must have room for an answer of the kernel");
 
 int64_t page_cache_page(void) { return sysconf(_SC_PAGESIZE); }
 

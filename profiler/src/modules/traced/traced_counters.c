@@ -24,7 +24,7 @@
 
 enum { MOST_ROWS = 16384, PLACE_BITS = 8, THROTTLE_CALLS = 10000, THROTTLE_SHARE = 10 };
 
-_Static_assert(TRACED_DEEPEST < 1 << PLACE_BITS, "a place has its bits in a number of a call");
+_Static_assert(TRACED_DEEPEST < 1 << PLACE_BITS, "PLACE_BITS must have room for the number of every place");
 
 const struct keyed_shape traced_sums_shape = {.key_bytes = sizeof(struct traced_key),
                                               .value_bytes = sizeof(struct traced_sums),
