@@ -13,14 +13,23 @@ def draw(seed: int) -> list[Row]:
     """Returns all runs of a seed."""
     chance, rows = random.Random(seed), []
     for fault in (
-        _uneven_times,
+        _slow_targets,
+        _slow_hosts_and_ranks,
         _sizes,
-        _shared,
+        _small_rows,
+        _narrow_stripes,
+        _contended_stripes,
         _mpiio,
         _again,
         _libraries,
         _others,
-        _in_part,
+        _some_syncs,
+        _turns_of_groups,
+        _seeks,
+        _reopenings,
+        _tiny_datasets,
+        _uneven_ranks,
+        _planes,
         _storms,
         _waiting,
         _targets,
@@ -42,11 +51,11 @@ def _read(words: str, own: bool = True) -> Row:
     return {"input": f"ior -a POSIX -w {'-F' if own else ''} {words} -t 4m -o DIR/ior.out"}
 
 
-def _uneven_times(chance: random.Random) -> list[Row]:
-    """Returns runs with slow targets, slow hosts or slow ranks."""
+def _slow_targets(chance: random.Random) -> list[Row]:
+    """Returns runs in which one of four targets is slow."""
     words, rate = _ior(chance, 8)
     places = "@".join(f"DIR/t{k}/f" for k in range(4))
-    rows = group(
+    return group(
         "slow-target-0",
         "straggler-target",
         "straggler-rank uneven-times",
@@ -60,8 +69,12 @@ def _uneven_times(chance: random.Random) -> list[Row]:
             "layouts": {f"t{k}": (1, MIB, k) for k in range(4)},
         },
     )
+
+
+def _slow_hosts_and_ranks(chance: random.Random) -> list[Row]:
+    """Returns runs in which a host or a rank is slow, in files of single ranks or in a shared file."""
     words, rate = _ior(chance, 8)
-    rows += group(
+    rows = group(
         "slow-host-0",
         "straggler-host",
         "straggler-rank uneven-times",
@@ -144,10 +157,10 @@ def _sizes(chance: random.Random) -> list[Row]:
     return rows
 
 
-def _shared(chance: random.Random) -> list[Row]:
-    """Returns runs with faults of shared files."""
+def _small_rows(chance: random.Random) -> list[Row]:
+    """Returns runs with small transfers to a shared file."""
     words, rate = _ior(chance, 4)
-    rows = group(
+    return group(
         "shared-small-0",
         "shared-small-writes",
         "",
@@ -155,7 +168,11 @@ def _shared(chance: random.Random) -> list[Row]:
         4,
         lambda s: {"command": f"ior -a POSIX -w {words} -t {int(s)} -o DIR/ior.out", "slow": f"{rate},write=0.0015"},
     )
-    rows += group(
+
+
+def _narrow_stripes(chance: random.Random) -> list[Row]:
+    """Returns runs whose shared file lies on too few targets."""
+    rows = group(
         "narrow-0",
         "narrow-stripes",
         "shared-stripes stripe-size",
@@ -179,7 +196,12 @@ def _shared(chance: random.Random) -> list[Row]:
             "layouts": {".": (int(s), 68 * MIB, -1)},
         },
     )
-    rows += group(
+    return rows
+
+
+def _contended_stripes(chance: random.Random) -> list[Row]:
+    """Returns runs in which several ranks write to the same stripes of a shared file."""
+    rows = group(
         "contention-0",
         "shared-stripes unaligned-shared",
         "",
@@ -396,10 +418,10 @@ def _amount(cost: str, strength: float) -> float:
     return min(1.0, 1000 * strength) if cost == "seek" else strength
 
 
-def _in_part(chance: random.Random) -> list[Row]:
-    """Returns runs in which only a part of the calls is faulty."""
+def _some_syncs(chance: random.Random) -> list[Row]:
+    """Returns runs that flush the file after some of their writes."""
     bytes_of_rank, rate = _known(chance, 3).split()
-    rows = group(
+    return group(
         "sync-some-0",
         "sync-each-write",
         "",
@@ -410,20 +432,28 @@ def _in_part(chance: random.Random) -> list[Row]:
             "slow": f"{rate},sync=0.035",
         },
     )
+
+
+def _turns_of_groups(chance: random.Random) -> list[Row]:
+    """Returns runs in which groups of ranks write in turn."""
     ranks = 6
-    bytes_of_group, slower = _known(chance, ranks, 1.3).split()
-    rows += group(
+    bytes_of_rank, rate = _known(chance, ranks, 1.3).split()
+    return group(
         "turns-of-groups-0",
         "turns",
         "",
         (6, 5, 3, 2, 1),
         ranks,
         lambda s: {
-            "command": f"known steps DIR bytes={bytes_of_group} piece={MIB} abreast={int(s)}",
-            "slow": slower,
+            "command": f"known steps DIR bytes={bytes_of_rank} piece={MIB} abreast={int(s)}",
+            "slow": rate,
         },
     )
-    bytes_read = 48 * MIB
+
+
+def _seeks(chance: random.Random) -> list[Row]:
+    """Returns runs that seek before their reads, or go back for some of them."""
+    rows, bytes_read = [], 48 * MIB
     for fault, expected, key, strengths, cost in (
         ("seek-each", "many-seeks", "seeks", (0, 0.001, 0.002, 0.004), "seek"),
         ("partly-back", "random-access", "back", (0, 0.05, 0.12, 0.25, 0.5), "jump"),
@@ -440,19 +470,28 @@ def _in_part(chance: random.Random) -> list[Row]:
                 "slow": f"rate={bytes_read / 2.5},{cost}={s if cost == 'seek' else 0.005}",
             },
         )
-    bytes_kept, rate_kept = _known(chance, 3).split()
-    rows += group(
+    return rows
+
+
+def _reopenings(chance: random.Random) -> list[Row]:
+    """Returns runs that open their file again and again."""
+    bytes_of_rank, rate = _known(chance, 3).split()
+    return group(
         "journal-0",
         "reopened metadata-storm",
         "",
         (0, 40, 10, 3, 1),
         3,
         lambda s: {
-            "command": f"known journal DIR bytes={bytes_kept} {f'keep={int(s)}' if s else ''}",
-            "slow": f"{rate_kept},open=0.02",
+            "command": f"known journal DIR bytes={bytes_of_rank} {f'keep={int(s)}' if s else ''}",
+            "slow": f"{rate},open=0.02",
         },
     )
-    rows += group(
+
+
+def _tiny_datasets(chance: random.Random) -> list[Row]:
+    """Returns runs that write many small datasets of HDF5."""
+    return group(
         "tiny-0",
         "hdf5-tiny-datasets",
         "small-writes metadata-storm hdf5-metadata",
@@ -464,7 +503,11 @@ def _in_part(chance: random.Random) -> list[Row]:
             "slow": "rate=24000000,write=0.001",
         },
     )
-    rows += group(
+
+
+def _uneven_ranks(chance: random.Random) -> list[Row]:
+    """Returns runs in which one rank moves more bytes than the others, or moves its bytes more slowly."""
+    rows = group(
         "share-0",
         "uneven-ranks one-writer",
         "",
@@ -486,7 +529,12 @@ def _in_part(chance: random.Random) -> list[Row]:
             "slow": f"rate=6000000,factor={s},from=3,to=3",
         },
     )
-    rows += group(
+    return rows
+
+
+def _planes(chance: random.Random) -> list[Row]:
+    """Returns runs that write a dataset of HDF5 plane by plane, in chunks of one or more planes."""
+    return group(
         "planes-0",
         "hdf5-fill-values hdf5-chunks write-amplification",
         "rewriting",
@@ -498,7 +546,6 @@ def _in_part(chance: random.Random) -> list[Row]:
             "slow": "rate=90000000",
         },
     )
-    return rows
 
 
 def _storms(chance: random.Random) -> list[Row]:

@@ -6,7 +6,9 @@ import random
 
 from groups import MIB, Row, group, storage
 
-SMALL = "small-writes shared-small-writes"
+PYTHON = "python unseen.py"
+ALONE = {"mpi": False}
+"""Makes a run one process without MPI."""
 
 
 def draw(seed: int) -> list[Row]:
@@ -15,7 +17,9 @@ def draw(seed: int) -> list[Row]:
     for number in range(2):
         chance = random.Random(seed * 1000 + number)
         for fault in (
-            _ranks,
+            _slow_places,
+            _slow_ranks,
+            _few_ranks,
             _sizes,
             _calls,
             _sharing,
@@ -45,8 +49,8 @@ def _base(chance: random.Random, ranks: int, longest: float = 2.5, times: int = 
     )
 
 
-def _ranks(chance: random.Random, n: int) -> list[Row]:
-    """Returns runs with slow targets, hosts or ranks, or with work that few ranks do."""
+def _slow_places(chance: random.Random, n: int) -> list[Row]:
+    """Returns runs in which one of four targets or a host is slow."""
     ranks = chance.choice([8, 12])
     _, rate, words = _base(chance, ranks)
     rows = group(
@@ -76,9 +80,14 @@ def _ranks(chance: random.Random, n: int) -> list[Row]:
             "slow": f"{rate},factor={s},from=4,to=5",
         },
     )
+    return rows
+
+
+def _slow_ranks(chance: random.Random, n: int) -> list[Row]:
+    """Returns runs in which one rank is slow, in files of single ranks or in a shared file."""
     ranks = chance.choice([8, 10])
     _, rate, words = _base(chance, ranks)
-    rows += group(
+    rows = group(
         f"slow-rank-{n}",
         "straggler-rank uneven-times",
         "",
@@ -98,6 +107,12 @@ def _ranks(chance: random.Random, n: int) -> list[Row]:
             "slow": f"{rate},factor={s},from=4,to=4",
         },
     )
+    return rows
+
+
+def _few_ranks(chance: random.Random, n: int) -> list[Row]:
+    """Returns runs in which one rank moves more bytes than the others, or few ranks write at the same time."""
+    rows = []
     for program, rule in (("particles", "one-writer"), ("tracks", "one-reader")):
         ranks = chance.choice([4, 6])
         _, rate, words = _base(chance, ranks, 1.6)
@@ -210,9 +225,16 @@ def _calls(chance: random.Random, n: int) -> list[Row]:
 
 def _sharing(chance: random.Random, n: int) -> list[Row]:
     """Returns runs with shared files: small rows, too few stripes, stripes that several ranks write."""
+    rows = _small_rows(chance, n)
+    mine = chance.choice([64, 72]) * MIB
+    return [*rows, *_narrow_stripes(mine, n), *_contended_stripes(chance, mine, n)]
+
+
+def _small_rows(chance: random.Random, n: int) -> list[Row]:
+    """Returns runs with small transfers to a shared file."""
     ranks = chance.choice([4, 6])
     _, rate, words = _base(chance, ranks)
-    rows = group(
+    return group(
         f"shared-small-{n}",
         "shared-small-writes",
         "",
@@ -220,8 +242,11 @@ def _sharing(chance: random.Random, n: int) -> list[Row]:
         ranks,
         lambda s: {"command": f"unseen image DIR {words} piece={int(s)} blocks=1", "slow": f"{rate},write=0.001"},
     )
-    mine = chance.choice([64, 72]) * MIB
-    rows += group(
+
+
+def _narrow_stripes(mine: int, n: int) -> list[Row]:
+    """Returns runs whose shared file lies on too few targets; each rank writes `mine` bytes."""
+    rows = group(
         f"narrow-{n}",
         "narrow-stripes",
         "shared-stripes stripe-size",
@@ -245,8 +270,15 @@ def _sharing(chance: random.Random, n: int) -> list[Row]:
             "layouts": {".": (int(s), mine, -1)},
         },
     )
+    return rows
+
+
+def _contended_stripes(chance: random.Random, mine: int, n: int) -> list[Row]:
+    """Returns runs in which several ranks write to the same stripes of a shared file: a quarter of `mine` bytes for
+    each rank, or 20 MiB in transfers of odd size.
+    """
     lock = chance.choice([20000, 40000])
-    rows += group(
+    rows = group(
         f"contention-{n}",
         "shared-stripes unaligned-shared",
         "",
@@ -395,9 +427,18 @@ def _again(chance: random.Random, n: int) -> list[Row]:
 
 def _python(chance: random.Random, n: int) -> list[Row]:
     """Returns runs of programs in Python and shell."""
-    rate, alone = f"rate={chance.choice([60e6, 80e6]):.0f}", {"mpi": False}
+    rate = f"rate={chance.choice([60e6, 80e6]):.0f}"
     whole = chance.choice([128, 160]) * MIB
-    python = "python unseen.py"
+    return [
+        *_pieces(whole, rate, n),
+        *_datasets(whole, rate, n),
+        *_ranks_in_python(whole, rate, n),
+        *_dd(whole, rate, n),
+    ]
+
+
+def _pieces(whole: int, rate: str, n: int) -> list[Row]:
+    """Returns runs of one process in Python that writes small pieces of text, or reads pieces in random order."""
     rows = group(
         f"lines-{n}",
         "small-writes",
@@ -405,8 +446,8 @@ def _python(chance: random.Random, n: int) -> list[Row]:
         (4 * MIB, 64 << 10, 16 << 10, 8000),
         1,
         lambda s: (
-            alone
-            | {"command": f"{python} lines DIR bytes={whole} work=1 piece={int(s)}", "slow": f"{rate},write=0.0008"}
+            ALONE
+            | {"command": f"{PYTHON} lines DIR bytes={whole} work=1 piece={int(s)}", "slow": f"{rate},write=0.0008"}
         ),
     )
     rows += group(
@@ -416,24 +457,31 @@ def _python(chance: random.Random, n: int) -> list[Row]:
         (0, 0.3, 0.8, 1),
         1,
         lambda s: (
-            alone
+            ALONE
             | {
-                "command": f"{python} pick DIR bytes={whole} work=1 piece=103000 mixed={s}",
+                "command": f"{PYTHON} pick DIR bytes={whole} work=1 piece=103000 mixed={s}",
                 "slow": f"{rate},jump=0.004",
                 "input": f"unseen make-input DIR bytes={whole}",
             }
         ),
     )
-    rows += group(
+    return rows
+
+
+def _datasets(whole: int, rate: str, n: int) -> list[Row]:
+    """Returns runs of one process in Python that writes datasets of HDF5: small ones, parts of chunks, or datasets
+    with fill values.
+    """
+    rows = group(
         f"datasets-{n}",
         "hdf5-tiny-datasets",
         "small-writes metadata-storm random-access many-seeks",
         (8 * MIB, 64 << 10, 24 << 10, 8000),
         1,
         lambda s: (
-            alone
+            ALONE
             | {
-                "command": f"{python} datasets DIR bytes={whole // 4} work=1 piece={int(s)}",
+                "command": f"{PYTHON} datasets DIR bytes={whole // 4} work=1 piece={int(s)}",
                 "slow": f"{rate},write=0.001",
             }
         ),
@@ -445,9 +493,9 @@ def _python(chance: random.Random, n: int) -> list[Row]:
         (1, 2, 4, 16),
         1,
         lambda s: (
-            alone
+            ALONE
             | {
-                "command": f"{python} chunks DIR work=1 columns=16384 count=1200 rows={int(s)}",
+                "command": f"{PYTHON} chunks DIR work=1 columns=16384 count=1200 rows={int(s)}",
                 "slow": "rate=80000000,write=0.0003,read=0.0003",
             }
         ),
@@ -458,16 +506,21 @@ def _python(chance: random.Random, n: int) -> list[Row]:
         "rewriting",
         (0, 0.25, 0.5, 1),
         1,
-        lambda s: alone | {"command": f"{python} filled DIR bytes={whole} work=1 late={s}", "slow": rate},
+        lambda s: ALONE | {"command": f"{PYTHON} filled DIR bytes={whole} work=1 late={s}", "slow": rate},
     )
-    rows += group(
+    return rows
+
+
+def _ranks_in_python(whole: int, rate: str, n: int) -> list[Row]:
+    """Returns runs of several ranks in Python: with small calls of MPI-IO, or with few ranks that write."""
+    rows = group(
         f"slabs-{n}",
         "independent-small",
         "unaligned-shared",
         (MIB, 64 << 10, 24 << 10, 10000),
         3,
         lambda s: {
-            "command": f"{python} slabs DIR bytes={whole // 3} work=1 piece={int(s)}",
+            "command": f"{PYTHON} slabs DIR bytes={whole // 3} work=1 piece={int(s)}",
             "slow": f"{rate},write=0.002",
         },
     )
@@ -477,23 +530,27 @@ def _python(chance: random.Random, n: int) -> list[Row]:
         "uneven-targets",
         (4, 2, 1),
         4,
-        lambda s: {"command": f"{python} saved DIR bytes={whole // 4} work=1 savers={int(s)}", "slow": rate},
+        lambda s: {"command": f"{PYTHON} saved DIR bytes={whole // 4} work=1 savers={int(s)}", "slow": rate},
     )
-    rows += group(
+    return rows
+
+
+def _dd(whole: int, rate: str, n: int) -> list[Row]:
+    """Returns runs of the program dd with small blocks."""
+    return group(
         f"dd-{n}",
         "small-writes",
         "sync-each-write",
         (4 * MIB, 64 << 10, 32 << 10, 16 << 10),
         1,
         lambda s: (
-            alone
+            ALONE
             | {
                 "command": f"dd if=/dev/zero of=DIR/zeros bs={int(s)} count={whole // int(s)}",
                 "slow": f"{rate},write=0.001",
             }
         ),
     )
-    return rows
 
 
 def _elsewhere(chance: random.Random, n: int) -> list[Row]:
