@@ -110,7 +110,8 @@ struct iolens_mpi_call {
     uintptr_t caller; /* Return address of the call in the program. */
 };
 
-/* The part of a call in the order of events between ranks. */
+/* Kinds of links between a call of MPI and calls of other ranks, by which the report finds who waited for
+ * whom. */
 enum iolens_link_kind {
     IOLENS_LINK_NONE, /* The call has no known partner on another rank. */
     IOLENS_LINK_SEND,
@@ -127,7 +128,7 @@ enum iolens_link_kind {
 /* Special values of `peer` and `tag`; all other values are ranks of MPI_COMM_WORLD and the program's tags. */
 enum { IOLENS_NO_PEER = -1, IOLENS_ANY = -2, IOLENS_CANCELLED = -3, IOLENS_NOBODY = -4 };
 
-/* One message or collective call. The report uses it to match the calls of several ranks with one another. */
+/* One message or collective call, by which the report matches the calls of several ranks with one another. */
 struct iolens_link {
     enum iolens_link_kind kind;
     uint32_t communicator; /* Number of the communicator, equal on all its ranks; 0 if unknown. */

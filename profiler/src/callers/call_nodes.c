@@ -48,7 +48,7 @@ static const struct column COLUMNS[] = {
 static struct keyed_shape shape = {
     .key_bytes = sizeof(struct key), .most = DEFAULT_NODES, .in_handlers = true};
 
-/* Sums over all ranks: nodes, and ranks that had no room for all of their nodes. */
+/* Sums over all ranks: the nodes of call chains, and the ranks that had no room for all of their nodes. */
 enum { NODES, CROWDED_RANKS, SUMS };
 
 static int64_t iolens_node_sums[SUMS];
@@ -89,8 +89,8 @@ static size_t called_count(void) { return iolens_own_nodes.used / sizeof(struct 
 
 static struct called *called_first(void) { return (struct called *)iolens_own_nodes.data; }
 
-/* Lists the addresses of all nodes of this rank in an array, the oldest first; the store lists the newest
- * first. */
+/* Puts the addresses of all nodes of this rank into an array in the order in which they were made; the store
+ * lists the newest first. */
 static void list_called(void)
 {
     const struct state *state = table_state_known(TABLE_call_nodes);

@@ -25,8 +25,8 @@ uint32_t call_node(uint32_t parent, uintptr_t address, bool leaf);
  * written, after the table `call_nodes`. */
 int32_t call_node_written(uint32_t node);
 
-/* Calls `see` for each node of this process whose address lies in no object. May be called while the log is
- * written. */
+/* Calls `see` for each node of this process whose address lies in no object file (program or library). May be
+ * called while the log is written. */
 void call_nodes_of_no_object(void (*see)(uint64_t address, bool leaf, void *context), void *context);
 
 #endif

@@ -49,7 +49,7 @@ int32_t chain_object_number(const struct chain_object *object);
 const struct chain_table *chain_numbers_common(void);
 const struct chain_table *chain_numbers_own(void);
 
-/* Returns true if the nodes of some rank did not fit. */
+/* Returns true if the log lacks nodes of some rank, because there was no room for them. */
 bool chain_numbers_cut(void);
 
 void chain_numbers_forget(void);

@@ -8,7 +8,7 @@ size_t chain_table_bytes(uint32_t most_objects, uint32_t most_nodes)
            most_nodes * sizeof(struct chain_node);
 }
 
-/* Nodes lie first, because their size keeps everything behind them aligned. */
+/* In a table the nodes precede the objects, because the size of a node keeps everything behind it aligned. */
 struct chain_node *chain_nodes(const struct chain_table *table) { return (struct chain_node *)table->memory; }
 
 struct chain_object *chain_objects(const struct chain_table *table)
@@ -132,8 +132,8 @@ static void copy(struct chain_table *to, const struct chain_table *from)
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Adds all nodes except those whose object or parent is missing. `numbers` has room for the numbers of all
- * objects and nodes. */
+/* Adds all nodes of another table, except those whose object or parent is missing. `numbers` has room for the
+ * numbers of all objects and nodes. */
 static void add_all(struct chain_table *table, struct chain_index *index, const struct chain_table *more,
                     uint32_t *numbers)
 {

@@ -207,7 +207,7 @@ void objects_look(void)
         look(objects);
 }
 
-/* Ends the era of an object's addresses. */
+/* Ends the era of the addresses at which an object lay, because it was unloaded. */
 static void free_addresses(struct object *object)
 {
     struct freed_place *place = iolens_freed.place, *end = place + iolens_freed.count;

@@ -26,7 +26,8 @@ uint32_t object_era(uint64_t address);
 /* Finds the place of an address in one of its eras. */
 struct place object_place(uint64_t address, uint32_t era);
 
-/* Returns how many objects this process had or, while tables are collected, all ranks together. */
+/* Returns the number of programs and libraries that this process had or, while tables are collected, that all
+ * ranks had together. */
 int64_t objects_known(void);
 int64_t objects_of_all(void);
 

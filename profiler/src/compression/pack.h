@@ -23,7 +23,7 @@ struct pack_code {
 
 struct packer {
     struct buffer *out;
-    unsigned char *next; /* Next free place in the output during a call. */
+    unsigned char *next; /* Next free byte of the output, during a call. */
     uint64_t bits;       /* Bits that do not yet fill a word; the lowest bit is written first. */
     int bit_count;
     uint32_t checksum;

@@ -26,7 +26,7 @@ void ids_put(struct ids *ids, int64_t key, void *state);
 /* Returns the state of a key; NULL if the key is unknown, or while recording is switched off. */
 void *ids_find(struct ids *ids, int64_t key);
 
-/* Returns the state of a key and removes it from the map. */
+/* Removes a key from the map and returns its state. */
 void *ids_take(struct ids *ids, int64_t key);
 
 /* Removes one key between `first` and `last` and returns its state; NULL if there is none. */

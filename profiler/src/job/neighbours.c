@@ -81,7 +81,8 @@ static long launcher(void)
 
 static bool are_recorded_below(long process, int shells);
 
-/* Looks at the children of a process without MPI too, because it may be a shell that started a rank. */
+/* Returns false if a process, or one that it started, uses MPI without being recorded. The children of a
+ * process without MPI are looked at because it may be a shell that started a rank. */
 static bool is_recorded(long process, int shells)
 {
     static const char *const words[] = {"/libmpi", "libiolens-openmpi", "libiolens-mpi"};

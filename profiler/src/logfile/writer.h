@@ -49,8 +49,8 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
 /* Collective. Opens rank 0's file; the first region will begin at `offset`. */
 void writer_open(struct writer *writer, const struct iolens_transport *transport, uint64_t offset);
 
-/* Marks this rank as failed: the log will not get its final name. The rank must still take part in the
- * collective calls. */
+/* Notes that this rank failed, so that the log does not get its final name. The rank must still take part in
+ * the collective calls. */
 void writer_fail(struct writer *writer, int error);
 
 /* Compresses this rank's part of the next region; an empty part is left out, unless `always`. All ranks must

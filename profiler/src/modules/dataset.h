@@ -30,7 +30,7 @@ struct span {
     double t0, t1; /* Begin and end of an operation, in seconds by iolens.clock. */
 };
 
-/* Functions that count an operation on a dataset. The caller must hold the lock of `dataset`. */
+/* These functions count an operation on a dataset. The caller must hold the lock of `dataset`. */
 void dataset_opened(struct dataset *dataset, const struct dataset_layout *at, double *doubles,
                     struct span span);
 void dataset_closed(struct dataset *dataset, const struct dataset_layout *at, double *doubles,

@@ -13,7 +13,7 @@ struct mpi_file {
     bool empty; /* True if the file's view contains no bytes. */
     /* Number of the communicator that opened the file, the same on all its ranks; 0 if unknown. */
     uint32_t communicator;
-    int size; /* Number of ranks in that communicator. */
+    int size; /* Number of ranks in the communicator that opened the file. */
 };
 
 /* Adds an open file. If the table is full, the file is not followed; a message says so once. */

@@ -33,7 +33,7 @@ struct traced {
     struct iolens_mpiio_file *file;
 };
 
-/* A set of bits of enum iolens_mpi_tracing. */
+/* The parts of MPI that are recorded: bits of enum iolens_mpi_tracing. */
 extern unsigned traced_what;
 
 #endif

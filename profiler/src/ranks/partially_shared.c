@@ -51,7 +51,7 @@ int64_t partially_shared_candidates(enum module_index module)
     return count;
 }
 
-/* Makes room for about four slots per file. */
+/* Allocates the table, with about four slots for each file. */
 static int start(int64_t total, struct slots *slots)
 {
     slots->count = LEAST_SLOTS;

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KEPT_ALL = 64 }; /* Number of values that one rank keeps of reads and writes together. */
+/* Largest number of different values that one rank keeps of a list, for reads and writes together. */
+enum { KEPT_ALL = 64 };
 
 /* `used` rows in an array of `room` rows. A row has `words` numbers (the value) and a count. */
 struct kept_values {
@@ -21,7 +22,7 @@ void kept_start(struct kept_values *kept, int words, int room);
  * one. */
 void kept_add(struct kept_values *kept, const int64_t *value, int64_t count);
 
-/* Adds the values that lower ranks kept. */
+/* Adds the values and counts that lower ranks kept to `inout`. */
 void kept_merge(const struct kept_values *lower, struct kept_values *inout);
 
 static inline const int64_t *kept_value(const struct kept_values *kept, int64_t i)

@@ -26,21 +26,24 @@ struct record_shape {
     int ints, doubles;
     const unsigned char *int_merge, *double_merge; /* How each counter is merged: an array of enum merge for
                                                       the ints and one for the doubles. */
-    int top[2]; /* Index of four values with their four counts behind them, or SHAPE_NONE. */
+    int top[2]; /* Position among the ints of the four most frequent values, followed by their four counts;
+                 * SHAPE_NONE if absent. */
     struct longest {
-        /* Index of the double with the longest operation and of the int with its size; SHAPE_NONE in both if
-         * absent. */
+        /* Positions of the double with the time of the longest operation, and of the int with its size; both
+         * SHAPE_NONE if absent. */
         int seconds, bytes;
     } longest[2];
-    /* Index of four access patterns with their four counts behind them (patterns.h), or 0. */
+    /* Position among the ints of the four most frequent access patterns, followed by their four counts
+     * (patterns.h); 0 if absent. */
     int patterns;
-    /* Index of four ints: fastest rank, its bytes, slowest rank, its bytes; SHAPE_NONE if absent. */
+    /* Position of four ints in the record: fastest rank, its bytes, slowest rank, its bytes; SHAPE_NONE if
+     * absent. */
     int fastest;
-    /* Index of four doubles: time of the fastest rank, of the slowest rank, variance of time, variance of
-     * bytes. */
+    /* Position of four doubles in the record: time of the fastest rank, of the slowest rank, variance of
+     * time, variance of bytes. */
     int fastest_seconds;
-    int seconds[3]; /* Indices of the doubles whose sum is a rank's I/O time: read, write, metadata. */
-    int bytes[2];   /* Indices of the ints whose sum is a rank's bytes: read, written. */
+    int seconds[3]; /* Positions of the doubles whose sum is a rank's I/O time: read, write, metadata. */
+    int bytes[2];   /* Positions of the ints whose sum is a rank's bytes: read, written. */
 };
 
 struct record_base {

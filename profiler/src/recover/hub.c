@@ -112,7 +112,7 @@ static bool agree(const struct wire *a, const struct wire *b)
     return a->call == b->call && a->item_bytes * a->items == b->item_bytes * b->items;
 }
 
-/* Performs one operation. Returns the index of a rank that has gone, or ALL_WELL. */
+/* Performs one collective operation. Returns the index of a rank that has ended, or ALL_WELL. */
 static int do_round(struct round *round)
 {
     for (int i = 0; i < round->count; i++) {

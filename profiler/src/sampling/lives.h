@@ -32,7 +32,8 @@ void lives_start(void);
 /* Returns true if a thread that the calling one starts now is to be recorded. */
 bool lives_wanted(void);
 
-/* Records the calling thread, which was just started, until it ends. */
+/* Begins the record of the calling thread, which was just started; the record is completed when the thread
+ * ends. */
 void lives_begin(void);
 
 /* Forgets the parent's threads in a child of fork, whose only thread is none that the parent started. */

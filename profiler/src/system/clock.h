@@ -19,7 +19,7 @@ struct clock {
     bool tsc;
     bool forbidden; /* True if reading the TSC raises a signal; the C library's clock_gettime would then raise
                        it too. */
-    uint64_t base_ticks;     /* TSC at the start. */
+    uint64_t base_ticks;     /* Value of the TSC at the start of recording. */
     double seconds_per_tick; /* Estimated length of a TSC tick. */
     /* Nanoseconds on the new clock are multiplied by this, so that times continue on the scale of the TSC. */
     uint64_t base_ns;

@@ -10,7 +10,8 @@
 #include "signals.h"
 #include "system_call.h"
 
-/* The contexts lie at the lower end of the memory, which a stack uses last. */
+/* A block of memory with a stack in it. The saved contexts lie at its lower end, because a stack grows
+ * downward and uses that end last. */
 struct own_stack {
     ucontext_t here, there;
     char room[256 * 1024 - 2 * sizeof(ucontext_t)];

@@ -7,7 +7,7 @@
 #include "../../tables/keyed.h"
 #include "counts.h"
 
-/* The rows of `regions` in the state of the counters. */
+/* Key of a row of counter values: a thread and a region. */
 struct region_key {
     uint32_t thread, region;
 };

@@ -45,7 +45,7 @@ struct file_settings {
 };
 
 const char *iolens_hdf5_given;
-static bool ranks_agree; /* True if all ranks of the job have these settings. */
+static bool ranks_agree; /* True if all ranks of the job use the same HDF5 settings. */
 
 /* The list made for a call that failed. Closing it at once would remove the error from the program's error
  * stack. */
@@ -108,7 +108,8 @@ static void set_cache(const struct hdf5_calls *hdf5, hid_t list, int64_t wanted)
     hdf5->H5Pset_cache(list, elements, slots, (size_t)wanted, preemption);
 }
 
-/* Applies the given settings. The values are in range, so that no call fails and prints HDF5's errors. */
+/* Applies the given settings to a list of access properties. Their values are in range, so that no call fails
+ * and makes HDF5 print errors. */
 static void write_values(const struct hdf5_calls *hdf5, hid_t list, const struct values *given,
                          const struct values *before)
 {

@@ -15,8 +15,8 @@ enum {
                              stamp, padding. */
     FLAG_INITIALISED = 0x10,
     MIRROR_SHIFT = 16,
-    PATTERN_MDT = 0x100,         /* The data lies on the metadata target. */
-    PATTERN_OVERSTRIPED = 0x200, /* One target may hold several objects. */
+    PATTERN_MDT = 0x100,         /* Value of a pattern: the data lies on the metadata target. */
+    PATTERN_OVERSTRIPED = 0x200, /* Value of a pattern: one target may hold several objects of the file. */
     RECORD_MDT = 2, /* The value that a Darshan record has for this pattern, in liblustreapi's numbers. */
     RECORD_OVERSTRIPED = 4
 };

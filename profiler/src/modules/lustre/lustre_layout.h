@@ -10,7 +10,8 @@
 
 enum { LUSTRE_COMPONENT_INTS = 7, LUSTRE_POOL_BYTES = 16 };
 
-/* A component in the form that a Darshan record has. */
+/* A component of a layout: a range of the file's bytes with stripes of its own, in the form of Darshan's
+ * record. */
 struct lustre_component {
     int64_t stripe_size, stripe_count, pattern, flags, extent_start, extent_end, mirror_id;
     char pool[LUSTRE_POOL_BYTES];

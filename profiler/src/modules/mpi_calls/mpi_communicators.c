@@ -1,4 +1,4 @@
-/* The sizes of the communicators that a rank used. */
+/* The table of the communicators that a rank used, with their sizes. */
 #include "../../runtime/context.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/keyed.h"

@@ -10,7 +10,8 @@
 
 enum { MOST_SETTINGS = 256, NAME_BYTES = 64, VALUE_BYTES = 128, WORD_BYTES = 16 };
 
-/* Texts end with a zero byte, also in a spool, since they are copied by their bounds. */
+/* Name of the kind of settings that are components of the MPI library. All texts end with a zero byte, also
+ * in a spool, because they are copied with their bounds. */
 #define COMPONENT "component"
 
 struct setting {

@@ -1,5 +1,5 @@
-/* Rows of MPI calls: the table mpi_sites has one for each place that called, mpi_calls one for all of them.
- */
+/* Makes rows of the log from the counts of MPI calls: mpi_sites has a row for each place that called,
+ * mpi_calls one for all places together. */
 #ifndef IOLENS_MPI_SITE_ROWS_H
 #define IOLENS_MPI_SITE_ROWS_H
 

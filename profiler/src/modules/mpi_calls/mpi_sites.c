@@ -30,7 +30,8 @@ struct seen {
 struct own {
     const void *store; /* The table to which `seen` points; a child of fork has another table. */
     double beat;       /* Time of the next update of the spool's end of recording. */
-    double rare;       /* Time from which on a call has to do more than count; 0: every call does. */
+    double rare;       /* Time from which on a call does more than count itself (do_more); 0: every call
+                        * does. */
     struct mpi_pending pending;
     void *seen; /* Array of SEEN entries; NULL until it is allocated. */
 };

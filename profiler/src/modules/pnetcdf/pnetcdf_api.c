@@ -31,7 +31,8 @@ static mpi_type null_type(void)
 const struct pnetcdf_calls *pnetcdf_calls(void)
 {
     static struct pnetcdf_calls calls;
-    static atomic_int known; /* 0: not examined yet; 1: usable; -1: not usable. */
+    static atomic_int known; /* State of the program's PnetCDF: 0 not examined yet; 1 usable; -1 too old to be
+                              * recorded. */
     if (known)
         return known > 0 ? &calls : NULL;
     struct pnetcdf_calls found = {.type_null = null_type()};

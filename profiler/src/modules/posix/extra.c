@@ -10,9 +10,11 @@
 struct extra_counts {
     struct spin lock;
     int64_t counts[EXTRAS];
-    double seconds, last_end; /* Time of the calls that move no bytes; times that overlap count once. */
-    double latest;            /* Time of the latest call. */
-    /* Time of the calls of fsync and fdatasync; times that overlap count once. */
+    double seconds, last_end; /* Seconds of the calls that move no bytes, and the end of the last one; times
+                               * that overlap count once. */
+    double latest;            /* Seconds of the latest call. */
+    /* Seconds of the calls of fsync and fdatasync, and the end of the last one; times that overlap count
+     * once. */
     double sync_seconds, last_sync;
 };
 

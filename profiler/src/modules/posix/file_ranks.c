@@ -8,7 +8,7 @@
 #include "posix.h"
 
 static bool iolens_files_left_out;      /* Files that some but not all ranks used were left out. */
-static int64_t iolens_files_not_of_all; /* Number of this rank's files that not all ranks share. */
+static int64_t iolens_files_not_of_all; /* Number of files of this rank that are not shared by all ranks. */
 
 struct row {
     uint64_t file;

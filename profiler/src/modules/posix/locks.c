@@ -83,8 +83,8 @@ void locks_on_fcntl(const struct call *c, int result, int fd, int command, intpt
     add_unended(c->taken, -1);
     if (!is_lock_command(command) || (result != 0 && *errno_place() == EFAULT))
         return;
-    /* The kernel has read the description if it took or released a lock; after a failure the address may be
-       invalid. */
+    /* If the kernel took or released a lock, the address of the structure flock is valid; after a failure it
+     * may not be. */
     short type = result == 0 ? ((const struct flock *)value)->l_type : F_UNLCK;
     count(c, result, fd,
           type == F_UNLCK   ? LOCK_RELEASE_KIND

@@ -1,4 +1,4 @@
-/* Numbers about the rings of io_uring of this process. */
+/* Counts of the activity in this process's rings of io_uring. */
 #ifndef IOLENS_RING_COUNTS_H
 #define IOLENS_RING_COUNTS_H
 

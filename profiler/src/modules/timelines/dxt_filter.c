@@ -106,7 +106,8 @@ bool dxt_wants_file(const struct file *file)
  * a POSIX record keeps its trace. */
 bool dxt_keeps_file(const struct file *file, int64_t rank)
 {
-    const struct posix_record *posix = file->state[MODULE_POSIX]; /* The state begins with the record. */
+    const struct posix_record *posix = file->state[MODULE_POSIX]; /* A file's state of the POSIX module begins
+                                                                   * with the record. */
     if (!rank_matches(rank))
         return false;
     if (!posix)

@@ -11,14 +11,14 @@ struct traced_name {
     char group[TRACED_GROUP_BYTES], function[TRACED_NAME_BYTES];
 };
 
-/* Key of a row; `region` is the caller's region. */
+/* Key of a row: a function, and the region in which its caller was. */
 struct traced_key {
     uint32_t function, region; /* TRACED_OWN stands for a function of the program's own. */
     uint64_t address;          /* Address of one of the program's own functions; else 0. */
 };
 
-/* Returns the name of a function that was called in this process or in the recovered one; for a function of
- * the program's own, only the name of the group. */
+/* Returns the names of a function's group and of the function itself; for a function of the program's own
+ * only that of the group. Also valid for the process whose spool is being recovered. */
 const struct traced_name *traced_name_of(uint32_t function);
 
 /* Returns true if calls in this region are no longer counted. */
