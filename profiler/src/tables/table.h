@@ -9,7 +9,7 @@
 
 /* Rules for the value of a column in a row that stands for several ranks. */
 enum column_merge {
-    COLUMN_NONE, /* The row has no value in this column: 0. */
+    COLUMN_NONE, /* Such a row has no value in this column, which is then 0. */
     COLUMN_KEY,  /* The value that all these ranks share. */
     COLUMN_RANK, /* Rank number: -1 in such a row. */
     COLUMN_SUM,
@@ -22,7 +22,7 @@ enum column_merge {
 enum column_text {
     TEXT_NONE,
     TEXT_NAME, /* A name of somebody's file, machine or setting, which anonymization replaces. */
-    TEXT_WORD  /* A word of the software, which is the same everywhere. */
+    TEXT_WORD  /* A word that names no person, file or machine; anonymization keeps it. */
 };
 
 struct column {
@@ -57,7 +57,7 @@ struct column {
 const char *column_merge_name(enum column_merge merge);
 const char *column_text_name(enum column_text text);
 
-/* The rank and the number of ranks that write the table together. */
+/* Number of this rank, and number of the ranks that write the table together. */
 struct table_writers {
     int rank, size;
 };
