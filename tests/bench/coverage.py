@@ -114,7 +114,9 @@ class CoverageRow:
 
 
 def shuffled(random: np.random.Generator, points: int, repetitions: int) -> np.ndarray:
-    """Returns the place of each run in the order of the sweep: block by block, shuffled or the reverse of the last."""
+    """Returns the order in which runs of the points are made: in every block each point runs once, in random order or
+    in the reverse order of the block before.
+    """
     places = np.argsort(random.random((points, repetitions)), axis=0)
     reverse = slice(1, None, 2)
     places[:, reverse] = points - 1 - places[:, : repetitions - 1 : 2]

@@ -37,7 +37,9 @@ _SETTINGS = {
 
 
 def run(top: Path, stripes: int, options: Sequence[str], command: Sequence[str]) -> tuple[float, float]:
-    """Runs a command on a fresh folder, named DIR in it; returns the run time and the emulated storage's seconds."""
+    """Runs a command in which DIR is replaced by a new folder on emulated storage; returns the run time and the seconds
+    that ranks waited for that storage.
+    """
     mount, log = top / "mount", top / "run.darshan"
     shutil.rmtree(mount, ignore_errors=True)
     log.unlink(missing_ok=True)

@@ -329,7 +329,7 @@ def hold_to_foreign_program(trial: WitnessTrial, before: Sequence[str]) -> None:
         return
     program = trial.out / "mpi_book"
     subprocess.run(["mpifort", "-O1", "-g", "-o", program, ROOT / "tests/c/mpi_book.f90"], cwd=trial.out, check=True)
-    # Open MPI 4's other one-sided component crashes in MPI_Compare_and_swap, with and without the profiler.
+    # Open MPI 4's component `rdma` for one-sided calls crashes in MPI_Compare_and_swap, with and without the profiler.
     folder = trial.run_program("booked", before, [], str(program), OMPI_MCA_osc="^rdma")
     (log,) = folder.glob("*.darshan")
     job = read_log(log)

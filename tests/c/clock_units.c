@@ -6,7 +6,7 @@
 #include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"
 
-#define INTERRUPTION 50000000 /* nanoseconds */
+#define INTERRUPTION 50000000 /* Length of an interruption in nanoseconds. */
 
 static bool at_start, interrupted;
 

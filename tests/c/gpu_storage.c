@@ -1,4 +1,4 @@
-/* Has a substitute for cuFile in one of five ways, and must end like a program without it. `linked`: the
+/* Uses a substitute for cuFile in one of five ways, and must end like a program without it. `linked`: the
  * program is linked with the library. `late`: loads the library and opens a file with O_DIRECT, as a user of
  * cuFile does. `quick`: the same, and ends by _exit. `closed`: the same, and unloads the library. `unseen`:
  * loads the library, and opens no file. Usage: gpu_storage WAY LIBRARY */

@@ -1,4 +1,4 @@
-/* harm_confined HOW: a program that takes something from itself, between two writes of 5 bytes to
+/* harm_confined HOW: a program that gives up one of its rights, between two writes of 5 bytes to
  * confined.dat, with text that waits in a buffer until the end.
  *   tsc, tsc_by_number   reading the time stamp counter raises SIGSEGV
  *   strict               nothing but read, write and exit

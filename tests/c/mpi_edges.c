@@ -299,7 +299,7 @@ static void types(void)
     MPI_Type_free(&pair), MPI_Type_free(&empty), MPI_Type_free(&far);
 }
 
-/* Starts calls in place. */
+/* Makes collective calls in which a rank sends from the buffer that it receives into (MPI_IN_PLACE). */
 static void in_place(void)
 {
     int many[16] = {0}, counts[RANKS] = {1, 2, 3, 4}, places[RANKS] = {0, 1, 3, 6},

@@ -72,7 +72,8 @@ static void stream(const char *path)
     fclose(file);
 }
 
-/* Streams and descriptors that change places: every byte counts once, and a seek is no transfer. */
+/* Moves bytes through streams and descriptors that take each other's place (freopen, lseek, fdopen): every
+ * byte must count once, and a seek is no transfer. */
 static void mixed(const char *path, const char *pattern)
 {
     char name[4096];

@@ -64,7 +64,7 @@ static void temporaries(void)
     temporary(make_os64, (char[]){"h.XXXXXX.tmp"});
 }
 
-/* Copies of a descriptor share the position. */
+/* Checks that copies of a descriptor share the position. */
 static void duplicates(void)
 {
     char byte[8] __attribute__((aligned(8))) = "1234567";

@@ -1,5 +1,5 @@
-/* A library of BLAS' names, with arguments of every kind: beyond the registers, integers and doubles mixed, a
- * complex result. */
+/* A library whose functions have names of BLAS, with arguments of every kind: beyond the registers, integers
+ * and doubles mixed, a complex result. */
 #include <complex.h>
 void dgemm_(const char *ta, const char *tb, int *m, int *n, int *k, double *alpha, double *a, int *lda,
             double *b, int *ldb, double *beta, double *c, int *ldc, long la, long lb)

@@ -186,7 +186,7 @@ SINGLE = (
         "many_threads main_thread_ends robust_mutex load_often alone no_arguments exit_handlers",
     ),
     *parts("harm_processes", "unshared other_user"),
-    # No log can be written there; a message on standard error says so.
+    # The program changes its root folder, below which no log can be written; the profiler says so on standard error.
     *parts("harm_processes", "in_chroot", " 2>/dev/null; echo $?"),
     *parts(
         "harm_descriptors",
@@ -207,7 +207,7 @@ SINGLE = (
     *parts(
         "harm_rings", "left_to_child", " >out; code=$?; until grep -q d out; do sleep 0.01; done; cat out; echo $code"
     ),
-    # Three of its programs leave no room for a log, and the profiler prints a message about that
+    # Three of these programs leave no room for a log, and the profiler prints a message about that
     # (tests/py/test_profiler_odd.py).
     *parts(
         "harm_odd",

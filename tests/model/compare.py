@@ -49,7 +49,7 @@ class LogComparison:
         self.process = process
         self.errors: list[Error] = []
         self.measures_all = process.posix.rules.ours("clock")  # Darshan's clock may stand still during a short call.
-        self.slack = 1 if self.measures_all else 1000  # nanoseconds
+        self.slack = 1 if self.measures_all else 1000  # Allowed difference of times in nanoseconds.
         self.where = (0, "", "")
         # Seconds that a file's reads and its writes take, by name and direction.
         self.seconds: dict[tuple[str, bool], float] = {}

@@ -49,7 +49,9 @@ ABORT_OF_ROMIO = "An error occurred in MPI_Status_set_elements_x"
 """Message of ROMIO in Open MPI 5, which aborts a few programs with it, even without the profiler."""
 BATCH = 500
 PATIENCE = 900  # Longest time in seconds that a batch of programs may take.
-OPEN_MPI = {  # four ranks on two cores, perhaps as root in a container; its own MPI-IO hangs in some of these programs
+# Four ranks run on two cores, perhaps as root in a container. They use ROMIO, because Open MPI's own MPI-IO hangs in
+# some of these programs.
+OPEN_MPI = {
     **mpi.environment("openmpi", 4, "romio321", launcher="mpirun"),
     **openmpi.openmpi_variables(["as root", "oversubscribed", "yielding", "unbound", "no single copy"], None),
     "HOME": os.environ.get("HOME", "/"),

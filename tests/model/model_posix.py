@@ -65,7 +65,7 @@ class PosixFile:
     opened: CallTimes = field(default_factory=CallTimes)
     closed: CallTimes = field(default_factory=CallTimes)
     moved: dict[bool, CallTimes] = field(default_factory=lambda: {False: CallTimes(), True: CallTimes()})
-    synced: int = 0  # nanoseconds
+    synced: int = 0  # Time in nanoseconds.
     asked: int = 0
     last_was_write: bool | None = None
     last_byte: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})

@@ -311,7 +311,8 @@ def test_a_bar_of_an_average_rank_says_that_others_may_wait_for_the_slowest() ->
     """One target held up its ranks for 13 minutes; an average rank was in I/O for 34 s."""
     (bar,) = time_bar(sample("sample-badost"))
     assert "34 s in I/O, on the slowest rank up to 12 min 59 s, for which the others may have waited." in bar.caption
-    for log in ("mpi-io-test-x86_64-3.5.0", "noposix"):  # Even ranks; 6 s of 11 hours.
+    # In the first log, all ranks take the same time for I/O; in the second, I/O takes 6 s of 11 hours.
+    for log in ("mpi-io-test-x86_64-3.5.0", "noposix"):
         (other,) = time_bar(sample(log))
         assert "waited" not in other.caption
 

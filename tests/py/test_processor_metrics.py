@@ -441,7 +441,7 @@ def test_the_start_of_mpi_is_no_loss_of_efficiency() -> None:
 
 
 def test_an_efficiency_is_not_known_where_computing_is_less_than_what_is_not_told_apart() -> None:
-    """Ranks that wait for storage all the time looked as if they did not compute: 0.000."""
+    """Ranks that waited for storage all the time had a parallel efficiency of 0.000, as if they did not compute."""
     log = recorded_runs.logs("thresholds") / "aggregators-0-1.darshan"
     found = {row[0]: row[1:] for row in time.efficiencies(read_log(log)).rows("name", "value", "unknown")}
     for name in ("parallel efficiency", "load balance", "core efficiency"):

@@ -37,7 +37,7 @@ LOGS = sorted(DATA.rglob("*.darshan"))
     ("most", "mean", "ranks", "said"),
     [
         (112538, 73456.9, 768, "34.8 %"),  # Row of pat_report: the function MPI_ALLREDUCE of VASP on 768 processors.
-        (100 / (100 - 50.01), 1, 768, "50.1 %"),  # MPI_REDUCE.
+        (100 / (100 - 50.01), 1, 768, "50.1 %"),  # Row of pat_report: the function MPI_REDUCE.
         (100 / (100 - 99.87), 1, 768, "100.0 %"),  # Row of pat_report: the function for_write_seq_fmt.
         (100 / (100 - 18.24), 1, 16, "19.5 %"),  # Row of pat_report: the function main of a halo exchange.
         (556.742885 + 14.817686, 556.742885, 2048, "2.6 %"),  # Row of pat_report: the function rhsf.

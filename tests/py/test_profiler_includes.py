@@ -26,8 +26,8 @@ def includes() -> list[tuple[Path, Path]]:
 
 
 def folders() -> list[str]:
-    """Folders of the library; each may include from itself, from earlier ones, and from the lists and interfaces in the
-    root.
+    """Returns the library's folders in order; each may include from itself, from earlier ones, and from the lists and
+    interfaces outside these folders.
     """
     makefile = (harness.ROOT / "profiler/Makefile").read_text()
     (line,) = re.findall(r"^FOLDERS := (.+)$", makefile, re.M)
@@ -92,7 +92,9 @@ def test_folders_include_in_one_direction() -> None:
 
 
 def folder(path: Path) -> str:
-    """Files in the root belong to no folder: the interface to the adapters, and the lists of modules and tables."""
+    """Returns the folder of a file below SOURCE; empty for a file in SOURCE itself, such as the interface to the
+    adapters and the lists of modules and tables.
+    """
     return path.parts[0] if len(path.parts) > 1 else ""
 
 

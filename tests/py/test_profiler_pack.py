@@ -70,8 +70,8 @@ def test_many_megabytes_and_no_likeness(program: Path) -> None:
 
 
 def texts() -> list[bytes]:
-    """Bytes that are empty or few, matches of every length, distances at the edge of the window, and typical contents
-    of logs.
+    """Returns texts to pack: empty or short ones, some with matches of every length or at distances at the edge of the
+    window, and one that is typical of logs.
     """
     chance = random.Random(4)
     noise = chance.randbytes(40000)

@@ -61,7 +61,9 @@ def records(job: Job) -> dict[str, list[int]]:
 @pytest.mark.parametrize("depth", [1, 2, 8, 64, 256])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_requests_are_those_that_the_program_counted(depth: int, seed: int, tmp_path: Path) -> None:
-    """Vectors, fixed buffers and files, chains, bad descriptors, positions, and rounds that submit a part only."""
+    """Requests with vectors, fixed buffers and fixed files, in chains, on bad descriptors, at positions of their own;
+    some calls submit a part of the prepared requests only.
+    """
     job, said = recorded(harness.build_program("ring_fuzz"), str(depth), str(seed), folder=tmp_path)
     lines = [line.split() for line in said.splitlines()]
     assert {name: [int(number) for number in numbers] for name, *numbers in lines} == records(job)
@@ -107,8 +109,8 @@ def test_calls_by_liburing_are_in_the_records_of_their_files(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("way", ["threads", "key", "table", "kernel"])
 def test_uses_that_are_hard_to_follow(way: str, tmp_path: Path) -> None:
-    """Another thread takes the completions; all requests have one key; the table of files changes after a
-    completion; a thread of the kernel takes the requests.
+    """`threads`: another thread takes the completions; `key`: all requests have one key; `table`: the table of files
+    changes after a completion; `kernel`: a thread of the kernel takes the requests.
     """
     job, said = recorded(harness.build_program("ring_cases"), way, folder=tmp_path)
     moved, reads = map(int, said.split())

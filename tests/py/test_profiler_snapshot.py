@@ -35,8 +35,8 @@ def stops(tmp_path: Path) -> tuple[bytes, bytes]:
 
 
 def test_a_copy_that_the_program_overtook_is_whole(stops: tuple[bytes, bytes], tmp_path: Path) -> None:
-    """The beginning of the spool is older than its rest, wherever the program continued. The log must not report damage
-    or lack of room.
+    """Joins the beginning of an older copy of the spool to the rest of a newer one, at each page: a copy looks like
+    this if the program continued while it was made. The log must not report damage or lack of room.
     """
     older, newer = stops
     path = tmp_path / "1.spool"

@@ -124,7 +124,7 @@ def test_the_spool_goes_with_the_log(tmp_path: Path) -> None:
 def test_what_was_counted_before_an_exec_is_kept(how: str, tmp_path: Path) -> None:
     assert end(how, tmp_path, IOLENS_LOGFILE=str(tmp_path / "log")).returncode == 0
     (spool,) = spools(tmp_path)
-    (tmp_path / "log").unlink()  # The log of /bin/true.
+    (tmp_path / "log").unlink()  # The log that /bin/true wrote after the exec.
     done = merge("-w", "unused", spool)
     (log,) = tmp_path.glob("log-*")
     assert done.stdout == f"{log}\n"

@@ -140,7 +140,7 @@ def test_the_command_writes_both_files(
 
 
 def test_the_rankfile_names_no_core_that_the_nodes_do_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    """16 ranks took turns on a node of two: mpirun refuses slot 2."""
+    """16 ranks took turns on a node with two cores: the rankfile may not name slot 2, which mpirun would refuse."""
     places = Records({"cpu_count": np.array([2, 4])})
     monkeypatch.setattr("iolens.metrics.processor.mpi.rank_places.node_places", lambda job: places)
     made = job_of({(0, 1): 1}, 16)

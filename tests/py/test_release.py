@@ -109,7 +109,7 @@ def test_the_version_of_the_tree_is_released_as_it_is(clone: Path) -> None:
 
 
 def test_packages_are_made_and_summed_before_the_tag(clone: Path, tmp_path: Path) -> None:
-    """A fake `make` that writes a file to dist/ for each call, and then fails."""
+    """`make` is replaced by a script that writes a package to dist/, and fails while there is a file `fail`."""
     version = following()
     tools = tmp_path / "tools"
     tools.mkdir()

@@ -102,7 +102,8 @@ def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> No
         told for step, *told in steps.next_steps(job).rows("step", "evidence", "share") if step[0] == "4"
     )
     shares = {name: float(each) for each, name in re.findall(r"([\d.]+) % ([^,;]+)", evidence)}
-    if not re.match(r"[\d.]+ % ", evidence):  # The first part has the share of the step.
+    # Where the evidence begins with a name, the share of that part is in the step's column `share`.
+    if not re.match(r"[\d.]+ % ", evidence):
         shares[re.split("[,;]", evidence)[0]] = share
     assert largest_of_bar(job) == largest(shares) == part
 

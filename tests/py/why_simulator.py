@@ -85,7 +85,9 @@ class CallPart:
         return self.step.size > EAGER or "sse" in self.step.function.lower()
 
     def waits_for(self) -> SimulatedCall | None:
-        """Returns the other rank's call before whose begin this part cannot be complete."""
+        """Returns the call of another rank that must have begun before this part can be complete; None if there is
+        none.
+        """
         if self.group is not None:
             return self.group.ready(self.rank)
         if self.sends and not self.blocks():
@@ -178,7 +180,7 @@ class Needed:
         return len(self.windows.calls.get(self.key, [])) > self.number
 
     def waits_for(self) -> SimulatedCall:
-        """Returns the call."""
+        """Returns the call that must begin first."""
         return self.windows.calls[self.key][self.number]
 
 

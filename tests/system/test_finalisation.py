@@ -257,7 +257,7 @@ def test_a_job_of_many_ranks_is_one_log_with_all_of_them(built: Path, tmp_path: 
     ],
 )
 def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, built: Path, tmp_path: Path) -> None:
-    """The job goes on to its end and prints once what became of the log."""
+    """The job runs to its end and prints one message about what became of its log."""
     inner = ["env", f"LD_PRELOAD={PRELOAD}", f"IOLENS_LOGPATH={tmp_path}", "IOLENS_SPOOL=none"]
     program = [str(built / "crowded"), str(tmp_path)]
     launcher = mpi.find_launcher(FLAVOUR)
@@ -287,8 +287,9 @@ def test_ranks_may_be_told_different_things(setting: str, logs: int, said: str, 
 def test_ranks_without_the_libraries_are_not_waited_for_for_ever(
     ranks: str, said: str, built: Path, tmp_path: Path
 ) -> None:
-    """The program's own calls still work, and each of the other ranks writes its own log. A rank
-    behind a shell is found, one behind seven is not; the minute's wait for it is cut short here.
+    """The program's own calls still work, and each of the other ranks writes its own log. The profiler finds a rank
+    below one shell that runs without it, but not a rank below seven shells; it waits for that one, here for less than
+    the usual minute.
     """
     program = [str(built / "crowded"), str(tmp_path)]
     preload = f"LD_PRELOAD={PRELOAD}:{built}/hurried.so"

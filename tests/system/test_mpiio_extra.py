@@ -57,7 +57,9 @@ def test_the_component_in_use_is_told(programs: Path, tmp_path: Path, component:
 
 
 def test_calls_take_as_long_as_by_the_programs_clock(programs: Path, tmp_path: Path) -> None:
-    """The profiler takes its ticks for twice as long until the end of recording corrects them."""
+    """The preloaded clock makes the profiler take every tick for twice as long, until the end of recording
+    corrects it.
+    """
     shim, source = tmp_path / "sprinting.so", ROOT / "tests/c/sprinting_clock.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", shim, source], check=True)
     preload = f"{library(programs.name).preload}:{shim}"

@@ -130,7 +130,8 @@ static void image()
     close(file);
 }
 
-// Field: the same through MPI-IO, independent or (`together`) collective.
+// Field: writes the rows of one file through MPI-IO, independent or (`together`) collective; ranks take rows
+// in turn, or (`blocks`) a contiguous block each.
 static void field()
 {
     size_t piece = (size_t)option("piece", 1 << 20);
@@ -162,7 +163,8 @@ static void relay()
         MPI_Send(&token, 1, MPI_INT, rank + abreast, 0, MPI_COMM_WORLD);
 }
 
-// Catalog: each rank makes `items` files of `bytes` bytes, and looks at each of them `looks` times.
+// Catalog: writes particles; then each rank makes `items` files of 64 bytes and asks for the status of each
+// `looks` times.
 static void catalog()
 {
     int items = (int)option("items"), looks = (int)option("looks");
@@ -179,7 +181,7 @@ static void catalog()
             stat((own("item") + "." + std::to_string(i)).c_str(), &found);
 }
 
-// Diary: opens its file anew for every record, or (`keep`) once for so many of them.
+// Diary: writes records to one file, which it opens anew for every `keep` records (default: once).
 static void diary()
 {
     size_t piece = (size_t)option("piece", 1 << 20);
@@ -195,7 +197,7 @@ static void diary()
     }
 }
 
-// Status: a few bytes at one place, `count` times, beside the particles.
+// Status: writes particles; then `count` times the same 16 bytes of a small file.
 static void status()
 {
     long count = (long)option("count");
@@ -208,7 +210,8 @@ static void status()
     close(file);
 }
 
-// Table: `readers` of the ranks read all of one input file, the others are sent it.
+// Table: the first `readers` ranks read all of one input file; if other ranks need it, rank 0 sends it to
+// them.
 static void table()
 {
     size_t piece = 1 << 20;
@@ -239,8 +242,8 @@ static void search()
     particles();
 }
 
-// Ledger: each rank writes records of its own, and before each stays for `hold` seconds below a lock that
-// `sharing` ranks have in common.
+// Ledger: each rank writes records to its own file; before each record, it holds for `hold` seconds a lock
+// that `sharing` ranks have in common.
 static void ledger()
 {
     int sharing = (int)option("sharing", 1), file = opened(own("ledger"), O_CREAT | O_WRONLY);

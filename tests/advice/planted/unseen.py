@@ -146,7 +146,7 @@ def make_plugins() -> None:
 
 
 def main() -> None:
-    """Runs the program of this name, and prints the seconds of its I/O."""
+    """Runs the program that the first argument names, and prints the seconds of its I/O."""
     many = sys.argv[1] in ("slabs", "saved", "plugins")
     if many:
         from mpi4py import MPI
