@@ -13,7 +13,8 @@ GOT_ITEMS = {"fread", "fread_unlocked"}
 PUT_ITEMS = {"fwrite", "fwrite_unlocked"}
 GOT_LETTER = {"fgetc", "getc", "getc_unlocked", "ungetc"}
 PUT_LETTER = {"fputc", "putc", "putc_unlocked"}
-GOT_TEXT = {"fgets", "fgets_unlocked", "getline", "getdelim"}
+GOT_STRING = {"fgets", "fgets_unlocked"}
+GOT_TEXT = GOT_STRING | {"getline", "getdelim"}
 PUT_TEXT = {"fputs", "fputs_unlocked"}
 PRINTED = {"fprintf", "vfprintf"}
 GOT_WIDE = {"fgetwc", "fgetwc_unlocked", "getwc", "fgetws", "fgetws_unlocked"}
@@ -258,7 +259,8 @@ class StdioModel:
 
     def got_text(self, call: ListedCall) -> None:
         if call.result >= 0:
-            self.moves(call, False, call.result)
+            counts_zeros = call.name in GOT_STRING and self.rules.ours("zeros")
+            self.moves(call, False, call.extra[0] if counts_zeros else call.result)
 
     def put_text(self, call: ListedCall) -> None:
         if call.result >= 0:

@@ -23,6 +23,7 @@ MODELLED = {
     "append": "appending",
     "folders": "`..` and `dirfd`",
     "links": "symbolic links",
+    "zeros": "`fgets` of text with zero bytes",
     "empty": '`fputs("")`, `getw` at the end of a file',
     "clock": "clock",
     "heat map": "HEATMAP",

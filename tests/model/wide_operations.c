@@ -65,14 +65,20 @@ RUN_GET(fgetwc_unlocked)
 RUN_GET(getwc)
 
 /* NAME STREAM ROOM: reads a line or, for fwscanf, a word; the result is the number of letters, -1 for none.
+ * The zeros that a file holds are letters of the line, told from the zero at its end as those of fgets are.
  */
 #define RUN_LINE(name)                                                                                       \
     RUN(name)                                                                                                \
     {                                                                                                        \
+        enum { UNTOUCHED = 0x5a };                                                                           \
         FILE *f = s->streams[a[0].number];                                                                   \
-        wchar_t *text = calloc((size_t)a[1].number + 1, sizeof *text), *got;                                 \
-        TIMED(e, (got = name(text, (int)a[1].number, f)) != NULL);                                           \
-        e->result = got ? (int64_t)wcslen(text) : -1;                                                        \
+        size_t room = (size_t)a[1].number;                                                                   \
+        wchar_t *text = malloc((room + 1) * sizeof *text), *got;                                             \
+        wmemset(text, UNTOUCHED, room + 1);                                                                  \
+        TIMED(e, (got = name(text, (int)room, f)) != NULL);                                                  \
+        while (got && room > 0 && text[room] == UNTOUCHED)                                                   \
+            room--;                                                                                          \
+        e->result = got ? (int64_t)room : -1;                                                                \
         free(text);                                                                                          \
     }
 RUN_LINE(fgetws)

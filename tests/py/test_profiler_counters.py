@@ -18,6 +18,7 @@ PROGRAMS = [
     "posix_threads",
     "stdio_calls",
     "stdio_wide",
+    "stdio_zeros",
 ]
 
 

@@ -1,5 +1,6 @@
 #include "appending.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "../../runtime/context.h"
@@ -95,9 +96,11 @@ struct exit_end {
     struct exit_end *next;
 };
 
-static struct exit_end *exit_ends;
+enum { EXIT_BUCKETS = 256 };
+/* Buckets by inode number, because thousands of files may be open. */
+static struct exit_end *exit_ends[EXIT_BUCKETS];
 
-void appending_begin_exit(void) { exit_ends = NULL; }
+void appending_begin_exit(void) { memset(exit_ends, 0, sizeof exit_ends); }
 
 /* Returns the predicted end of a stream's file, which the file system is asked for once. Returns NULL without
  * memory, or if the descriptor is closed. */
@@ -106,13 +109,13 @@ static struct exit_end *exit_end_of(const struct stream *stream)
     struct stat info;
     if (file_info_fd(stream->fd, &info) != 0)
         return NULL;
-    struct exit_end *known = exit_ends;
+    struct exit_end **bucket = &exit_ends[info.st_ino % EXIT_BUCKETS], *known = *bucket;
     while (known && (known->inode != info.st_ino || known->device != info.st_dev))
         known = known->next;
     if (known || !(known = arena_alloc(&iolens.scratch, sizeof *known)))
         return known;
-    *known = (struct exit_end){info.st_dev, info.st_ino, info.st_size, exit_ends};
-    return exit_ends = known;
+    *known = (struct exit_end){info.st_dev, info.st_ino, info.st_size, *bucket};
+    return *bucket = known;
 }
 
 void appending_exits(struct stream *stream, struct stdio_state *s, int64_t left)

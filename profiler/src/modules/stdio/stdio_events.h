@@ -19,14 +19,16 @@ void stdio_on_flush(const struct call *c, FILE *stream); /* A NULL stream means 
 /* Counts `done` complete items; part of another item may have moved the position. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
-/* Counts the bytes that fgets read into `room` bytes, up to the first byte of 0, although it may have read
- * more. */
+/* Counts the bytes that fgets read into `room` bytes. A stream without a position, such as a pipe, does not
+ * show bytes behind a zero byte, so they are not counted there. */
 void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room);
 /* Counts the bytes that getline and fgetc returned. */
 void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);
 void stdio_on_letter(const struct call *c, FILE *stream, int letter);
 void stdio_on_word(const struct call *c, FILE *stream, int word); /* Counts the word that getw returned. */
 void stdio_on_unget(FILE *stream, int64_t bytes);
+/* Returns how far the stream stands behind the last counted call; a number below 0 if it has no position. */
+int64_t stdio_bytes_since(FILE *stream);
 /* Updates the position without counting a call; a read of 0 bytes may have flushed the buffer. */
 void stdio_on_drift(FILE *stream);
 /* Counts a seek; even a failed one may have flushed the buffer. */

@@ -197,14 +197,35 @@ void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, siz
     on_items(c, stream, STDIO_WRITES, size, asked, done);
 }
 
+int64_t stdio_bytes_since(FILE *handle)
+{
+    struct stream *stream = streams_known(handle);
+    return stream ? ftello(handle) - stream->offset : 0;
+}
+
+/* Returns the length of a text whose first zero byte may be one of its own. The position tells how many bytes
+ * were read, but another thread or process may have moved it too; so that number counts only if a text of
+ * this length can be what fgets returned. */
+static int64_t length_with_zeros(FILE *stream, const char *string, int64_t before_zero, int room)
+{
+    int64_t read = stdio_bytes_since(stream);
+    if (read <= before_zero || read >= room || string[read] != 0)
+        return before_zero;
+    bool complete = read == room - 1 || string[read - 1] == '\n' || feof(stream) || ferror(stream);
+    return complete ? read : before_zero;
+}
+
 void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room)
 {
     int64_t bytes = string ? (int64_t)strlen(string) : 0;
+    bool complete = string && (bytes >= room - 1 || (bytes > 0 && string[bytes - 1] == '\n'));
+    if (string && !complete)
+        bytes = length_with_zeros(stream, string, bytes, room);
     if (bytes > 0)
         stdio_on_read(c, stream, bytes);
     else if (string)
         on_nothing(c, stream, STDIO_READS);
-    if (bytes < room - 1 && (bytes == 0 || string[bytes - 1] != '\n'))
+    if (!complete)
         stdio_on_drift(stream);
 }
 

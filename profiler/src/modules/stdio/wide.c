@@ -42,12 +42,29 @@ void stdio_on_wide_letter_written(const struct call *c, FILE *stream, wint_t let
     stdio_on_write(c, stream, letter_bytes(letter));
 }
 
+/* Returns the bytes of a text whose first zero may be one of its own letters, as for fgets. */
+static int64_t bytes_with_zeros(FILE *stream, const wchar_t *string, int64_t before_zero, int room)
+{
+    int64_t read = stdio_bytes_since(stream), bytes = 0;
+    int letters = 0;
+    while (bytes < read && letters < room - 1)
+        bytes += letter_bytes((wint_t)string[letters++]);
+    if (read <= before_zero || bytes != read || string[letters] != 0)
+        return before_zero;
+    bool complete = letters == room - 1 || string[letters - 1] == L'\n' || feof(stream) || ferror(stream);
+    return complete ? read : before_zero;
+}
+
 void stdio_on_wide_string(const struct call *c, FILE *stream, const wchar_t *string, int room)
 {
     int letters = string ? (int)wcslen(string) : 0;
-    if (letters > 0)
-        stdio_on_read(c, stream, text_bytes(string));
-    if (letters < room - 1 && (letters == 0 || string[letters - 1] != L'\n'))
+    bool complete = string && (letters >= room - 1 || (letters > 0 && string[letters - 1] == L'\n'));
+    int64_t bytes = string ? text_bytes(string) : 0;
+    if (string && !complete)
+        bytes = bytes_with_zeros(stream, string, bytes, room);
+    if (bytes > 0)
+        stdio_on_read(c, stream, bytes);
+    if (!complete)
         stdio_on_drift(stream);
 }
 
