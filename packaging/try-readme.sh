@@ -6,7 +6,8 @@
 #   --short   instead of `make test`, the commands of CONTRIBUTING from set-up to check, with the tests of two files; where
 #             no Debian can be made, one sentence says why, and the exit code is 0
 # GRID: the variables of `make run` (a short sweep). TESTS: the tests that `make test` runs instead of all.
-# The root stays in build/roots/readme-SUITE-PERSON until the next trial; ROOTS names another folder.
+# The root lies in build/roots/readme-SUITE-PERSON; ROOTS names another folder. It is removed when all has passed, and stays
+# until the next trial otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/roots.sh
@@ -14,6 +15,7 @@ source packaging/roots.sh
 suite=$1 person=$2 short=${3:-}
 grid="${GRID-STRIPES='1 4' AGGREGATORS=1 CB_BUFFER=1M REPEAT=2 CONFIRM=1}"
 name=readme-$suite-$person
+room=6 # GB that a trial may fill: a whole one took 4.5
 
 # block DOCUMENT SECTION NUMBER: a code block below a heading.
 block() {
@@ -37,6 +39,10 @@ possible() {
     [ "$(id -u)" = 0 ] || { echo "this is not root"; return 1; }
     command -v debootstrap >/dev/null || { echo "debootstrap is not installed"; return 1; }
     unshare --mount --pid --fork true 2>/dev/null || { echo "this root may not mount"; return 1; }
+    mkdir -p "$roots"
+    local free
+    free=$(df --output=avail --block-size=1G "$roots" | tail -n 1)
+    [ "$free" -ge "$room" ] || { echo "a trial may fill $room GB, and $((free)) GB are free in $roots"; return 1; }
     mirror 2>&1 >/dev/null
 }
 
@@ -54,7 +60,7 @@ main() {
     contributing="$(block CONTRIBUTING.md "Set up and build" 1); $(block CONTRIBUTING.md "Test" 1 | grep -v '^make test')"
     packages=$(grep -oE 'apt-get install -y make gcc [a-z0-9 -]+' "$page" | head -n 1)
     [ -n "$run" ] && [ -n "$test" ] && [ -n "$packages" ] || {
-        echo "try-readme: $page lacks the commands that are to be tried; see its section "Two commands"" >&2
+        echo "try-readme: $page lacks the commands that are to be tried; see its section \"Two commands\"" >&2
         exit 1
     }
     if ! why=$(possible); then
@@ -73,6 +79,7 @@ main() {
     else
         attempt "\`make test\`" "$test ${TESTS:+TESTS='$TESTS'}"
     fi
+    rm -rf "${roots:?}/$name"
 }
 
 # The script ends on this line, because the shell would read later lines of a file that was changed meanwhile.
