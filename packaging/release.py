@@ -41,7 +41,7 @@ CHANGES = (
     ),
     ("CHANGELOG.md", r"^## Unreleased$", "## Unreleased\n\n## {version} ({day})"),
 )
-"""For each file, the first line to replace (a pattern) and its replacement."""
+"""Files that name the version: for each, the first line to replace (a pattern) and its replacement."""
 
 
 class Refused(Exception):

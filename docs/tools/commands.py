@@ -4,8 +4,8 @@ why no test can.
 Commands stand in blocks marked `sh`, calls of the package in blocks marked `python`. walk.py runs each of them but for
 
 - a block behind a comment `<!-- not run: why -->`, or `<!-- long: why -->`, which is run with --long alone,
-- a line that a row of elsewhere.csv names by its document and itself, both as patterns of the shell's. Such a row says
-  which test runs it, or `long`, or else why it is not run.
+- a line for which elsewhere.csv has a row: patterns of the shell for the document and for the line, and which test runs
+  the line, `long`, or else why it is not run.
 
 `commands.py` prints the list of them all.
 """
@@ -29,7 +29,9 @@ BLOCK = re.compile(r"(?:^<!--([^>]*)-->\n)?^```(sh|python)\n(.*?)^```$", re.MULT
 
 @dataclass(frozen=True)
 class CommandRow:
-    """Commands of documents (both patterns) with the test that runs them, `long`, or nothing, and a reason."""
+    """Row of elsewhere.csv: patterns of documents and of their commands; `run_by` is the test that runs these commands,
+    `long`, or empty; `why` is the reason.
+    """
 
     document: str
     command: str
@@ -43,7 +45,9 @@ class CommandRow:
 
 @dataclass(frozen=True)
 class DocumentedCommand:
-    """The command with all of its lines; `kept` is the reason why walk.py does not run it (empty: it does)."""
+    """A command of a document, with all of its lines; `kept` is the reason why walk.py does not run it (empty if it
+    does).
+    """
 
     text: str
     kept: str = ""

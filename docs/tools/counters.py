@@ -99,7 +99,9 @@ COMMON: tuple[tuple[str, str, str], ...] = (
     (r"WAIT_FAILURES", "calls", "waits that failed"),
     (r"(PUT|GET|IPUT|IGET|BPUT)_(VAR\w?)", "calls", "ncmpi_{1}_{2}, all types"),
 )
-"""Pattern, unit, meaning. {1} is the first group of the pattern, in small letters."""
+"""Pattern of a counter's name, its unit and its meaning, for modules in which it is not special. {1} in a meaning is
+the first group of the pattern, in small letters.
+"""
 
 NTH = {"1": "first", "2": "second", "3": "third", "4": "fourth"}
 
@@ -115,7 +117,9 @@ def meaning(module: str, counter: str) -> tuple[str, str]:
 
 
 def filled(words: str, groups: list[str]) -> str:
-    """Fills the parts that its pattern found into a meaning."""
+    """Returns a meaning in which the groups that the pattern found in the counter's name replace {1}, {2}, {range} and
+    {nth}.
+    """
     for number, group in enumerate(groups, 1):
         words = words.replace(f"{{{number}}}", group.lower().replace("_", " "))
     if "{range}" in words:

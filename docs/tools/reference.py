@@ -207,7 +207,7 @@ def named_in(metric: Callable[..., Any]) -> Iterator[tuple[str, str]]:
 
 
 def column_row(column: Column) -> tuple[str, str, str]:
-    """Returns a row about a column: its head, the frame's column behind it, its unit."""
+    """Returns a row about a column of a table: its heading, the columns of the metric that it shows, its unit."""
     unit = UNITS.get(getattr(column.say, "__name__", ""), "")
     return column.head, ", ".join(f"`{source}`" for source in column.sources), unit
 

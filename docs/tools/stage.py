@@ -47,7 +47,9 @@ def write(path: Path, text: str) -> None:
 
 
 def with_links(text: str, document: Path, known: set[Path], folder: Path) -> str:
-    """Returns the path of a linked document, relative to the page."""
+    """Returns the text of a document in which links lead to pages of the manual, or to copies of other files of the
+    repository, which are made in the folder; links to what is in neither become plain words.
+    """
 
     def link(found: re.Match[str]) -> str:
         image, words, target = found.groups()

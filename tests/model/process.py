@@ -18,8 +18,8 @@ FILLS_SLOT = set(
 
 class ModelProcess:
     """Works out from the list of calls of one process what its log must contain. `folder` is the working directory of
-    the process; `block_size` of the file system; `ranks` of the job, 1 without MPI; `layout` of its files where they are
-    striped.
+    the process; `block_size` of the file system; `ranks` of the job, 1 without MPI; `layout` of its files where they
+    are striped.
     """
 
     def __init__(

@@ -115,8 +115,7 @@ def components(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("module", ["DXT_POSIX", "DXT_MPIIO"])
 def test_dxt_segments(job: Job, module: str) -> None:
-    # libdarshan-util cannot read traces with threads; test_traces_of_threads.py compares with the output of a newer
-    # parser.
+    # libdarshan-util cannot read traces with threads.
     if module not in job.frames or "thread" in job.frames[module]:
         return
     rows = [

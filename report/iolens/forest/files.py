@@ -22,7 +22,7 @@ written; neither.
 def file_rows(forest: Forest) -> pd.DataFrame:
     """Returns a row per path, those with most bytes first, standard streams left out.
 
-    path, role (one of ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
+    path, role (one of _ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
     used it, producers, consumers and both (processes that only wrote, only read, or did both), bytes_read,
     bytes_written, opens, seconds (over all processes), passes (bytes_read / size, NaN without), first and last (moment
     of the first and last call, seconds since the first process began), files (1).
@@ -91,7 +91,7 @@ def file_families(forest: Forest) -> pd.DataFrame:
 
 
 def roles(forest: Forest) -> pd.DataFrame:
-    """Returns files by role (see ROLES): role, files, size, bytes_written, bytes_read, passes (bytes_read / size of
+    """Returns files by role (one of _ROLES): role, files, size, bytes_written, bytes_read, passes (bytes_read / size of
     those read).
     """
     found = file_rows(forest)

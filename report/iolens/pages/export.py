@@ -23,7 +23,7 @@ def need_folders(folders: Mapping[str, Path | None]) -> None:
 
 
 def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str, Path | None]) -> list[Path]:
-    """Writes `<prefix><name>.<ending>` into the folder of each ending of WRITERS for which one is given; returns the
+    """Writes `<prefix><name>.<ending>` into the folder of each ending of _WRITERS for which one is given; returns the
     files. Missing folders are created.
     """
     need_folders(folders)

@@ -15,7 +15,9 @@ from iolens.metrics.job.share import slowest_seconds
 
 @dataclass(frozen=True)
 class Direction:
-    """Reading or writing: `moved` is the word for `moved_by_rank`, the other fields are parts of counters' names."""
+    """Words for reading or for writing: `moved` for `moved_by_rank`, `said` for sentences; the others are parts of
+    counters' names.
+    """
 
     moved: str
     said: str

@@ -71,7 +71,7 @@ def grouped_bars(
     label: str,
     best: int | None,
 ) -> Figure:
-    """Draws bars of `points` and dots of `runs`, from their `columns` (see Columns).
+    """Draws bars of `points` and dots of `runs`, from their `columns` (see BarColumns).
 
     `factors` are the settings with more than one level; `label` names the axis with its unit. A bar in grey
     was left out of the comparison; a setting that lost runs says how many. A line across a bar of bandwidth is its

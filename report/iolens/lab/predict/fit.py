@@ -125,9 +125,9 @@ def _within_model(value: float) -> float:
 
 
 def _near(values: Mapping[str, float], distances: Distances) -> dict[str, float]:
-    """Returns initial values: each parameter in turn at the best of its SCALES. This is needed because a fit by slopes
-    cannot leave a region in which another parameter alone determines all times, for example if a link is assumed to be
-    much faster than the targets.
+    """Returns initial values: each parameter in turn, multiplied by the best of _SCALES. This is needed because a fit
+    by slopes cannot leave a region in which another parameter alone determines all times, for example if a link is
+    assumed to be much faster than the targets.
     """
     found = dict(values)
     for key in FITTED:

@@ -29,7 +29,7 @@ _SEGMENT = {"offset": "i8", "length": "i8", "start": "f8", "end": "f8"}
 
 @dataclass(frozen=True)
 class RecordHead:
-    """The values that all accesses of a record share, and the number of its accesses for each of OPERATIONS."""
+    """The values that all accesses of a record share, and the number of its accesses for each of _OPERATIONS."""
 
     id: int
     rank: int

@@ -25,7 +25,7 @@ _RECORDED = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """`runs` has a row per run with the columns RECORDED; a value is missing if it was not recorded. `group` is the
+    """`runs` has a row per run with the columns _RECORDED; a value is missing if it was not recorded. `group` is the
     setting or subject that the run belongs to, `started` a time in ISO 8601, `hosts` a tuple of names,
     `cached_before_read` a part of the data from 0 to 1; memory and bytes are in bytes. `pages_written` and `pages_read`
     are the state of the page cache, in the words of run.json. `groups`: the measured values of each group, in the order

@@ -14,12 +14,14 @@ _FEWEST = 4
 """Minimum number of runs from which one run can be called far from the others."""
 
 _FAR, _SCATTERS = 1.5, 5.0
-"""A run is an outlier if it differs from the median by the factor FAR, and by SCATTERS times the median distance of all
-runs.
+"""A run is an outlier if it differs from the median by the factor _FAR, and by _SCATTERS times the median distance of
+all runs.
 """
 
 _APART, _RANGES = 1.2, 3.0
-"""Two groups of runs are bimodal if their medians differ by the factor APART, and by RANGES times their own ranges."""
+"""Two groups of runs are bimodal if the gap between them is at least the factor _APART, and _RANGES times the range of
+either group (on logarithms).
+"""
 
 
 @dataclass(frozen=True)

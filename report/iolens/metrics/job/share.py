@@ -101,7 +101,7 @@ def _waited_for(job: Job, name: str) -> np.ndarray:
     """Returns which files of `by_file` belong to one process each and waited for another process when they were opened,
     as a pipe does.
 
-    Their open, stat and seek took WAITED seconds per call or more, and UNUSUAL times as long as those of the median
+    Their open, stat and seek took WAITED seconds per call or more, and _UNUSUAL times as long as those of the median
     file. A striped file waited for a server instead, which is I/O.
     """
     table = by_file(job, name) if name in ("POSIX", "STDIO") else None

@@ -70,7 +70,7 @@ def ratio_of(estimate: float, half: float | None) -> Ratio:
     """Returns the ratio whose logarithm is `estimate`, with an interval of `half` to either side, if there is one.
 
     With two repetitions and many comparisons `half` may be thousands, more than a floating-point number has room for.
-    An end beyond exp(±FARTHEST) is set to that, which pages print as "< 0.0001" or "> 1000000".
+    An end beyond exp(±_FARTHEST) is set to that, which pages print as "< 0.0001" or "> 1000000".
     """
     logs = [estimate] if half is None else [estimate, estimate - half, estimate + half]
     value, *ends = (math.exp(min(max(log, -_FARTHEST), _FARTHEST)) for log in logs)

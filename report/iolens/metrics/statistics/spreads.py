@@ -2,7 +2,7 @@
 
 Three runs say little about their own spread, and a hundred runs of other points say much about the usual one. A point
 is either usual, with a variance near a common one (scaled inverse chi-square), or odd, with any variance from the
-common one to LARGEST times the common one. The data decide how similar usual points are and which points are odd. G. K.
+common one to 1000 times the common one. The data decide how similar usual points are and which points are odd. G. K.
 Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004), has the first half, as moderated variances.
 """
 

@@ -120,7 +120,7 @@ def aligned_facts(subjects: Subjects) -> pd.DataFrame:
 
 
 def _facts_of_subject(subject: Subject) -> dict[str, str]:
-    """Returns the facts of a subject's runs; if runs differ in a fact, up to MOST values."""
+    """Returns the facts of a subject's runs; if runs differ in a fact, up to _MOST values."""
     found: dict[str, dict[str, None]] = {}
     for trial in subject.trials:
         for name, value in facts_of(trial).items():

@@ -23,7 +23,7 @@ _WORTH = 0.01
 def operation_seconds(subjects: Subjects) -> pd.DataFrame:
     """Returns seconds of an average process by operation, a row per layer and subject: module, letter, read, write,
     meta (means over the logs), smallest and largest (their sum in a single log), run_time (mean; NaN for short runs on
-    a clock of whole seconds), logs. Layers in which no subject spent WORTH of the longest time are left out. The time
+    a clock of whole seconds), logs. Layers in which no subject spent 1 % of the longest time are left out. The time
     of a layer includes that of the layers that it calls.
     """
     parts = []

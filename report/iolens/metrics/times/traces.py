@@ -99,7 +99,7 @@ def transfer_places(job: Job, module: str, rows: int = 64, columns: int = 200) -
     """Returns the traced file of `module` (DXT_POSIX or DXT_MPIIO) that moved most bytes; None if none was traced.
 
     A cell is true when a call moved bytes of its offsets in its time; calls of unknown offset are left out. Columns
-    cover the whole run, or the time from the first to the last call if that is less than SHORT of the run.
+    cover the whole run, or the time from the first to the last call if that is less than _SHORT of the run.
     """
     frame = job.frames.get(module)
     if frame is None:

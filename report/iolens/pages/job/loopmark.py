@@ -69,7 +69,7 @@ def source_listing(
 
 def _shown_lines(hot: Iterable[int], loops: Sequence[Loop], last: int) -> set[int]:
     """Returns the lines of the outermost loop around each hot line that has no more than _LONGEST_NEST lines; around a
-    line without such a loop, the lines up to AROUND away.
+    line without such a loop, the lines up to _AROUND away.
     """
     shown: set[int] = set()
     for line in hot:

@@ -21,7 +21,7 @@ from iolens.pages.text.grid import grid
 
 GAP = 12.0
 _LONG, _ROOM = 16, 110.0
-"""A table with more rows than LONG may be split over pages, but does not begin on a page with less than ROOM points
+"""A table with more rows than _LONG may be split over pages, but does not begin on a page with less than _ROOM points
 left.
 """
 _BELONGING = ("small", "code")

@@ -89,7 +89,7 @@ def _columns_that_fit(
 ) -> tuple[list[int], list[int]]:
     """Returns the columns that are shown, and their widths.
 
-    If room is short, heads are broken at spaces first, then columns of words are narrowed (down to SHORTEST), then
+    If room is short, heads are broken at spaces first, then columns of words are narrowed (down to _SHORTEST), then
     whole columns are dropped, the last ones first.
     """
     cells = [max((len(row[n]) for row in rows), default=0) for n in range(len(heads))]

@@ -121,7 +121,7 @@ def target_imbalance(table: Records) -> float:
 
 
 def clearly_slow(speed: np.ndarray, factor: float) -> np.ndarray:
-    """Returns which targets are slow: `factor` times below the median speed, and GAP times below the next target.
+    """Returns which targets are slow: `factor` times below the median speed, and _GAP times below the next target.
 
     No target is slow if many others are nearly as slow, because a single target is then not the cause. A target of
     unknown speed (NaN) is not slow.
@@ -151,7 +151,7 @@ def slow_targets(job: Job) -> Records | None:
 
 @once_per_job
 def stripe_records(job: Job) -> tuple[Records | None, str]:
-    """Returns the bytes per file, rank and stripe (COLUMNS) and an empty text; or None and the reason."""
+    """Returns the bytes per file, rank and stripe (_COLUMNS) and an empty text; or None and the reason."""
     counted = job.tables.get("ost_bytes")
     if counted is not None and len(counted):
         return Records({name: counted[name] for name in _COLUMNS}), ""
@@ -176,7 +176,7 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
 
 
 def _from_single_stripes(job: Job) -> Records | None:
-    """Returns COLUMNS and `seconds` from sums per file if each file that moved bytes lies on one target; else None."""
+    """Returns _COLUMNS and `seconds` from sums per file if each file that moved bytes lies on one target; else None."""
     layouts, moved = job.records["LUSTRE"], moving_records(job)
     moved = moved.where(among(moved["file"], layouts["id"]))
     layouts = layouts.where(among(layouts["id"], moved["file"]))
@@ -244,7 +244,7 @@ def _components_of(layouts: Records) -> dict[int, dict[int, RecordedComponent]]:
 
 
 def _from_traces(traced: Records, layouts: Records) -> Records:
-    """Returns COLUMNS from single transfers and the components of the files' layouts; files without a layout are left
+    """Returns _COLUMNS from single transfers and the components of the files' layouts; files without a layout are left
     out.
     """
     parts: list[list[Any]] = [[np.zeros(0, kind)] for kind in _KINDS]
@@ -270,7 +270,7 @@ def _from_traces(traced: Records, layouts: Records) -> Records:
 
 
 def _add_rows(parts: list[list[Any]], values: tuple[Any, ...]) -> None:
-    """Appends one array to each list in `parts`, one list per column of COLUMNS, with an element per stripe. The fourth
+    """Appends one array to each list in `parts`, one list for each of _COLUMNS, with an element per stripe. The fourth
     of the `values` has an element per stripe; single values are repeated.
     """
     for part, value, kind in zip(parts, values, _KINDS, strict=True):

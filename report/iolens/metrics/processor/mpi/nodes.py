@@ -54,7 +54,7 @@ def inner_chains(job: Job, wanted: set[int], depth: int) -> Mapping[tuple[int, i
 
 
 def _from_main(chain: Chain) -> Chain:
-    """Returns the chain from the innermost function of ROOTS on, without its callers."""
+    """Returns the chain from the innermost function of _ROOTS on, without its callers."""
     roots = (place for place, frame in enumerate(chain) if frame.function in _ROOTS and not is_python(frame.symbol))
     return chain[max(roots, default=0) :]
 

@@ -66,7 +66,7 @@ rest of the time the children may lack cores or do I/O.
 class Largest:
     """The largest part of an average rank's time.
 
-    `kind` is one of KINDS: compute (on a core outside I/O and MPI), kernel (like compute, but mostly in system calls),
+    `kind` is one of _KINDS: compute (on a core outside I/O and MPI), kernel (like compute, but mostly in system calls),
     threads (like compute, but in one thread while others had less to do), openmp (in OpenMP's library), cores (waiting
     for a core), blocked (asleep or blocked), children (like blocked, while child processes computed), off (not on a
     core: asleep or waiting for one), mpi, start (MPI's start and end), io, unknown (the log does not tell). `share` is

@@ -49,7 +49,7 @@ def _legend_labels(subjects: Subjects) -> dict[str, str]:
 
 def _leading(subjects: Subjects) -> pd.DataFrame:
     """Returns the first _MOST_RATIOS rows of `aligned` that differ, have a ratio, and have a better direction; only
-    those of LEADING groups, if there are any.
+    those of _LEADING groups, if there are any.
     """
     rows = aligned(subjects)
     if rows.empty:
@@ -97,7 +97,7 @@ def _plain_rows(ratios: pd.DataFrame) -> Iterable[tuple[str, str, float]]:
 
 
 def _rates(subjects: Subjects) -> pd.DataFrame:
-    """Returns the rows of `aligned` whose names are in RATES."""
+    """Returns the rows of `aligned` for the first two of _RATES that exist."""
     rows = aligned(subjects)
     keys = list(zip(rows["group"], rows["name"], strict=True)) if len(rows) else []
     wanted = [key for key in _RATES if key in keys][:_MOST_RATES]

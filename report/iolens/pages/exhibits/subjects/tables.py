@@ -115,7 +115,7 @@ def _chosen_rows(rows: pd.DataFrame, _: Subjects) -> pd.DataFrame:
 
 
 def _changed_files(subjects: Subjects) -> pd.DataFrame:
-    """Returns the first MOST_FILES rows of `aligned_families` that differ."""
+    """Returns the first _MOST_FILES rows of `aligned_families` that differ."""
     found = aligned_families(subjects)
     marks = [f"standing {letter}" for letter in subjects.letters[1:]]
     return found[found[marks].isin(["changed", "appeared", "vanished"]).any(axis=1)].head(_MOST_FILES)
