@@ -33,7 +33,8 @@ struct ost_params {
     int ranks_per_client;
     int stripe_count;
     int64_t stripe_size;
-    /* Parameters of the effects, which are off if they are 0; params.def has their keys. */
+    /* From here on: parameters of effects, each of which is off if its parameter is 0; params.def lists the
+     * effects with their keys. */
     bool lock_growth, lock_ahead, rpc_departs;
     /* Limits set by the effects, in bytes per second. */
     double file_bandwidth, client_bandwidth, server_bandwidth;
@@ -41,7 +42,7 @@ struct ost_params {
     int service_threads, targets_per_server, metadata_threads;
     double create, create_object, open, stat, unlink; /* Seconds. */
     double stream_loss, fill, hour_spread, target_spread, slow_targets, stalled_runs,
-        other_users; /* Sizes of the effects of these names, as numbers from 0 to 1. */
+        other_users; /* Sizes of effects, as numbers from 0 to 1. */
 };
 
 struct ost_layout {

@@ -178,7 +178,7 @@ class WitnessTrial:
         return folder
 
     def same(self, what: str, ours: float, theirs: float, who: str, within: float = 0.0) -> None:
-        """Prints two numbers and counts a difference if they are farther apart than this share."""
+        """Prints two numbers and counts a difference if `ours` is farther from `theirs` than the share `within`."""
         same = abs(ours - theirs) <= within * theirs
         self.differ += not same
         print(f"{what:46}{ours:>16,.0f}{theirs:>16,.0f}  {who:18}{'same' if same else 'DIFFERENT'}")

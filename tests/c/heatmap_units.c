@@ -60,7 +60,8 @@ static void bytes_are_spread_over_the_time_of_the_call(void)
 static void bins_are_merged_in_pairs_when_time_goes_beyond(void)
 {
     struct heat late = {0};
-    /* These bytes stay with their file until the other file has widened all bins. */
+    /* These bytes wait in their file's current bin until a call on another file has widened all bins of the
+     * map. */
     call(true, 3, 19.95, 19.96);
     heat_add(&late, HEATMAP_POSIX, true, 9, 70.0, 70.0);
     MUST(map.width == 0.4);

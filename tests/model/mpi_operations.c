@@ -105,7 +105,7 @@ RUN_MOVE(iread, MPI_File_iread(HERE, &request), NO_END)
 RUN_MOVE(iwrite, MPI_File_iwrite(HERE, &request), NO_END)
 RUN_MOVE(read_all_split, MPI_File_read_all_begin(HERE), MPI_File_read_all_end(file, memory, &status))
 RUN_MOVE(write_all_split, MPI_File_write_all_begin(HERE), MPI_File_write_all_end(file, memory, &status))
-/* Arguments of these operations: those above, then OFFSET. */
+/* The following operations have the same arguments as those above, and then OFFSET. */
 RUN_MOVE(read_at, MPI_File_read_at(AT, &status), NO_END)
 RUN_MOVE(write_at, MPI_File_write_at(AT, &status), NO_END)
 RUN_MOVE(read_at_all, MPI_File_read_at_all(AT, &status), NO_END)

@@ -84,7 +84,7 @@ def test_an_event_takes_no_more_memory_than_is_counted_for_it(tmp_path: Path) ->
                 line.send(time + 0.1, time + 0.2, rank + 1)
             line.file(time + 0.3, time + 0.4).together("MPI_Barrier", time + 0.5, time + 0.6, ranks)
         lines.append(line)
-    replays(read_log(log_of_barriers(tmp_path)))  # Modules that this loads do not count.
+    replays(read_log(log_of_barriers(tmp_path)))  # Loads modules first, because their memory does not count.
     path = log_with(lines, tmp_path)
     tracemalloc.start()
     job = read_log(path)

@@ -148,7 +148,9 @@ class _Writer:
             self.add(rank, self.epoch("unlock", [target], exclusive))
 
     def epoch(self, name: str, partners: list[int], exclusive: bool = False) -> SimulatedStep:
-        """Returns a call on the window. Locks are given back at once: they were held in the order of these calls."""
+        """Returns a call on the window. An unlock takes little time, because the simulated locks were taken in the
+        order of these calls.
+        """
         cost = _BUFFERING if name == "unlock" else self.cost()
         members = tuple(partners)
         return SimulatedStep("win", f"MPI_Win_{name}", cost, communicator=_WINDOW, members=members, exclusive=exclusive)

@@ -24,7 +24,7 @@ typedef struct Cell {
     int begin[3], end[3];
     ptrdiff_t stride[3]; /* Distance in doubles from a point to its neighbour. */
     ptrdiff_t component; /* Distance in doubles from a component to the next. */
-    ptrdiff_t origin;    /* Doubles before the first own point. */
+    ptrdiff_t origin;    /* Number of doubles in a field before the cell's first own point. */
     ptrdiff_t doubles;   /* Doubles of a whole field. */
     double *u, *rhs, *forcing;
 } Cell;

@@ -17,7 +17,7 @@ typedef struct Work {
     double dt;
     int first, rows; /* First interior row along the sweep, and number of interior rows. */
     int begin, end;  /* Range of pencils that the batch takes. */
-    Row *waiting;    /* Eliminated rows of these pencils, [pencil][solver->longest]. */
+    Row *waiting;    /* Eliminated rows of the pencils in that range, [pencil][solver->longest]. */
 } Work;
 
 static int smaller(int a, int b) { return a < b ? a : b; }

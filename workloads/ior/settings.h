@@ -29,7 +29,7 @@ typedef struct Tests {
 
 extern const OptionTable IOR_OPTIONS;
 
-/* Returns the tests of the command line and its script, checked for `ranks` ranks. Collective; ends the
+/* Returns the tests of the command line and its script, checked for the ranks of `comm`. Collective; ends the
  * program with status 2 on an error, with 0 after --help. */
 Tests settings_read(int argc, char **argv, MPI_Comm comm);
 

@@ -67,7 +67,7 @@ struct open_file *fds_open(int fd, struct file *file, bool append);
 /* Records that a stdio stream uses this descriptor from now on. */
 void fds_stream(int fd);
 
-/* Registers `copy` as a second descriptor of the file that `fd` has open. */
+/* Registers `copy` as a second descriptor of an open file. */
 void fds_duplicate(int copy, struct open_file *open);
 
 /* Removes the open file from the table and returns it; the caller must release it with fds_release. Returns

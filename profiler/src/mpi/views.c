@@ -136,7 +136,8 @@ static bool look_into(MPI_Datatype type, struct contents *contents)
     return false;
 }
 
-/* Adds `blocks` blocks of the first type, whose lengths and displacements the functions below give. */
+/* Adds the blocks of an indexed type, all of the same inner type; `contents` has their lengths and
+ * displacements. */
 static void add_blocks(const struct contents *contents, const struct shape *inner, int64_t extent,
                        struct shape *shape)
 {

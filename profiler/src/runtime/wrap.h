@@ -36,7 +36,8 @@ void wrap_resolve(const char *name, void *pointer);
  * them up at once. */
 void wrap_resolve_for_handlers(void (*resolve)(void));
 
-/* Looks up the functions of these tables. Called before the program installs a signal handler. */
+/* Looks up the functions of all tables that were given to wrap_resolve_for_handlers. Called before the
+ * program installs a signal handler. */
 void wrap_expect_handlers(void);
 
 /* Must be expanded in the wrapper itself, so that it finds the wrapper's caller. */

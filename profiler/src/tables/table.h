@@ -9,9 +9,9 @@
 
 /* Rules for the value of a column in a row that stands for several ranks. */
 enum column_merge {
-    COLUMN_NONE, /* Such a row has no value in this column, which is then 0. */
-    COLUMN_KEY,  /* The value that all these ranks share. */
-    COLUMN_RANK, /* Rank number: -1 in such a row. */
+    COLUMN_NONE, /* No value: 0 in a row of several ranks. */
+    COLUMN_KEY,  /* The value that all ranks of the row share. */
+    COLUMN_RANK, /* Rank number; -1 in a row of several ranks. */
     COLUMN_SUM,
     COLUMN_LARGEST,
     COLUMN_SMALLEST,

@@ -23,7 +23,8 @@ struct stack_span {
  * coroutine's stack) the kernel is asked, because a wrong table may point to memory that does not exist. */
 bool stack_word(const struct stack_span *stack, uintptr_t address, uintptr_t *word);
 
-/* Copies bytes through the kernel, since they may not exist. Returns false if one of them does not. */
+/* Copies bytes through the kernel, since the memory may not be mapped. Returns false unless all of it could
+ * be read. */
 bool memory_copied(uintptr_t address, void *bytes, size_t count);
 
 static inline bool register_known(const struct registers *registers, unsigned number)

@@ -56,7 +56,7 @@ class Met:
 
 @dataclass(frozen=True)
 class Rows:
-    """One job as a row, its files as columns, its findings as rows; without `part`."""
+    """One job as a row, its files as columns, its findings as rows; without the column `part`, which the store adds."""
 
     job: Mapping[str, Any]
     files: Mapping[str, Any]

@@ -54,7 +54,9 @@ def file_rows(forest: Forest) -> pd.DataFrame:
 
 @cache
 def _uses_in_time(forest: Forest) -> pd.DataFrame:
-    """Returns the uses with seconds, begin and end (since the first process began; NaN: not known) and group."""
+    """Returns the uses of files by processes, each with its seconds, its begin and end (since the first process began;
+    NaN: not known) and its group.
+    """
     tree, uses = tree_of(forest), forest.uses
     start = tree.start[uses["process"]]
     return uses.assign(

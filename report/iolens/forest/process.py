@@ -24,11 +24,10 @@ JOB_FOLDER = re.compile(r"id\d+$")
 
 @dataclass(frozen=True)
 class Process:
-    """`start` is in seconds since 1970 by the clock of `host`, and `skew` is its correction (see
-    `tree.process_clocks`); `ranks` is the number of ranks of an MPI job, else 1; `rank` is the rank that a launcher
-    gave in the variable `rank_from`, or empty. `above` are the process ids of its ancestors, the parent first. `clock`
-    is realtime minus monotonic time of the host, in seconds, or None. Processor times are those of the recorded time;
-    NaN if the log does not know them.
+    """`start` is in seconds since 1970 by the clock of `host`, which `tree.process_clocks` corrects; `ranks` is the
+    number of ranks of an MPI job, else 1; `rank` is the rank that a launcher gave in the variable `rank_from`, or
+    empty. `above` are the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic time of
+    the host, in seconds, or None. Processor times are those of the recorded time; NaN if the log does not know them.
     """
 
     log: str

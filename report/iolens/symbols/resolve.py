@@ -92,7 +92,8 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
         name = given_name(named[address], plain) or _unnamed_function(path, elf, address)
         chain = [_tidied(line, plain) for line in lines.get(address, [SourceLine(name)])]
         if chain[-1].function.startswith("_") or not chain[-1].function:
-            # A library's inner name for what its symbols have under the name that is called.
+            # Debug information may have the inner name that a library gives the function; its symbols have the name by
+            # which programs call it.
             chain[-1] = SourceLine(name, chain[-1].source, chain[-1].line)
         split = is_split_part(named[address])
         found[address] = ResolvedAddress(path, PARTS.sub("", named[address]), tuple(chain), split)

@@ -88,7 +88,7 @@ static void read_layer(struct buffer *out, const char *folder, const char *layer
         system_call(SYS_close, fd);
 }
 
-/* Reads the counters in `folders`, a list separated by ':'. */
+/* Reads the counters in the folders of the setting `lustre_stats`, a list separated by ':'. */
 static void read_all(struct buffer *out)
 {
     char folder[PATH_BYTES];

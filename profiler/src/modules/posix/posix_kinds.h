@@ -96,7 +96,8 @@
 #define ON_RENAMEAT2(...)                                                                                    \
     FN(__VA_ARGS__, if (ret == 0 && !(uflags & RENAME_EXCHANGE)) RENAMED(from_dir, to_dir))
 
-/* Calls of these kinds have no counter in Darshan's record. */
+/* Darshan's record has no counter for the following kinds of calls; the private table `posix_extra` counts
+ * them. */
 #define PATH_COUNTED(dir, path, which)                                                                       \
     if (ret == 0)                                                                                            \
     extra_on_path(&c, dir, path, which)
@@ -122,7 +123,7 @@
 #define ON_COPY_FILE_RANGE(...) FN(__VA_ARGS__, (BOTH_PLACES, MOVED(c.target, EXTRA_copies)))
 #define ON_SPLICE(...)          FN(__VA_ARGS__, (BOTH_PLACES, MOVED(c.target, EXTRA_splices)))
 
-/* Calls of these kinds are not recorded. */
+/* The following kinds of calls are not recorded. */
 #define ON_CLOSEFROM(...)
 #define ON_FGETXATTR(...)
 #define ON_GETXATTR(...)

@@ -12,9 +12,9 @@
 
 struct file;
 
-/* Progress of a request. READING: the thread that noted it reads its arguments. PENDING: it waits for its
- * completion. ANSWERED, LEFT: its completion was seen, or its ring was left, before its arguments were read;
- * the thread that reads them ends the request. */
+/* Progress of a request. REQUEST_READING: the thread that noted it reads its arguments. REQUEST_PENDING: it
+ * waits for its completion. REQUEST_ANSWERED, REQUEST_LEFT: its completion was seen, or its ring was left,
+ * before its arguments were read; the thread that reads them ends the request. */
 enum ring_progress { REQUEST_READING, REQUEST_PENDING, REQUEST_ANSWERED, REQUEST_LEFT };
 
 struct ring_request {

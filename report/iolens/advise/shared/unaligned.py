@@ -31,8 +31,8 @@ class Unaligned:
 
 
 def seen(job: Job, found: Unaligned | None, remedy: str, who: str) -> Seen | None:
-    """Returns the evidence of such files, with the remedy for their unit; None if there is none. `who` names the ranks
-    that took the time.
+    """Returns the evidence of files with transfers that begin inside stripes, with the remedy for their unit; None if
+    there is none. `who` names the ranks that took the time.
     """
     if found is None:
         return None

@@ -59,8 +59,7 @@ class AccessedPlaces:
 
 @once_per_job
 def busiest_files(job: Job) -> pd.DataFrame | None:
-    """Returns, for each traced layer, the file that moved most bytes (`places`): module, layer, path, calls (traced),
-    end (bytes).
+    """Returns, for each traced layer, the file that moved most bytes: module, layer, path, calls (traced), end (bytes).
 
     Returns None if nothing was traced.
     """

@@ -206,7 +206,7 @@ def _library() -> ctypes.CDLL | None:
     library = ctypes.CDLL(str(found))
     try:
         layout = ctypes.c_int32.in_dll(library, "iolens_replay_layout").value
-    except ValueError:  # Libraries before the first number.
+    except ValueError:  # Libraries of earlier versions have no number of their layout.
         layout = 0
     if layout != _LAYOUT:
         raise IolensError(f"{found} belongs to another version of iolens: run make build, or install both anew")

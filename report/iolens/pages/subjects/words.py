@@ -40,7 +40,7 @@ _VERSION = re.compile(r" \d[\w.+-]*$")
 _CHANGED = {WENT: "", FUNCTIONS: "in ", IN_MPI: "in ", WAITED: "waits for "}
 """Groups of profiles of which the headline names the largest changes, with the words before their names."""
 _MOST_CHANGES = 2
-"""Number of rows of such a group that the headline names."""
+"""Largest number of changes in a group of _CHANGED that the headline names."""
 _LEAST_CHANGE = 0.01
 """Smallest change that the headline names, as a part of the longer run."""
 

@@ -225,8 +225,9 @@ def observed(job: Job) -> dict[str, Any]:
     level.
 
     The keys are those of run.json: `aggregators`, `aggregator_ranks`, `largest_write` and `common_write` (bytes), those
-    of `spread`, and `syncs`, the number of calls that flushed data to the storage. Only `mpi_io`, `compute_seconds` and
-    `file_bytes` are returned if the log has no such table for all ranks (another profiler, or one rank).
+    of `write_distribution`, and `syncs`, the number of calls that flushed data to the storage. Only `mpi_io`,
+    `compute_seconds` and `file_bytes` are returned if the log has no such table for all ranks (another profiler, or one
+    rank).
     """
     moved, ranks = {**_through_mpiio(job), **_compute_seconds(job), **_largest_file_bytes(job)}, file_ranks(job)
     if ranks is None or (ranks["rank"] < 0).any():
