@@ -71,7 +71,8 @@ struct ost_target {
     double slower;    /* Share by which each byte takes longer than the configured speed; 0 at that speed. */
     uint64_t streams; /* Bit set of the streams (client and object) among the latest RPCs. */
     int rpcs;         /* Number of RPCs since `streams` was last emptied. */
-    int interleaved;  /* Number of different streams that the last full count found. */
+    int interleaved;  /* Number of different streams, less one, in the latest 64 RPCs that were counted
+                       * together. */
 };
 
 /* One client's traffic with one target. */

@@ -16,7 +16,8 @@ enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DA
 typedef struct Round {
     int64_t number;
     Share *given, *taken; /* The bytes given to each aggregator, and the bytes taken from each rank. */
-    Piece *sent, *lists;  /* Pieces given, by aggregator; pieces taken, by rank. */
+    Piece *sent, *lists;  /* Pieces that this rank gives to aggregators; on an aggregator, pieces that it
+                           * takes from ranks. */
     MPI_Request *requests;
     int pending;
 } Round;

@@ -16,7 +16,7 @@ struct key {
     uint32_t parent, leaf_and_era;
 };
 
-/* The state of the table. */
+/* The state of the table `call_nodes`. */
 struct state {
     /* Must be the first member, because validation of a state from a spool looks only at the nodes. */
     struct keyed nodes;

@@ -23,7 +23,7 @@ void objects_unloaded(void);
  * there then. May be called from a signal handler. */
 uint32_t object_era(uint64_t address);
 
-/* Finds the place of an address in one of its eras. */
+/* Returns the object that contains the address in this era, and the address in the object's file. */
 struct place object_place(uint64_t address, uint32_t era);
 
 /* Returns the number of programs and libraries that this process had or, while tables are collected, that all

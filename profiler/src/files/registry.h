@@ -74,7 +74,7 @@ struct file *registry_find(uint64_t id);
 struct file *registry_first(enum module_index module);
 struct file *registry_next(const struct file *file, enum module_index module);
 
-/* Counts a state that a module added to the file. */
+/* Counts a new state of a file. */
 void registry_count(const struct file *file, enum module_index module);
 
 /* Returns the module's state of the file and creates it if it is new. `fd` is an open descriptor of the file,

@@ -39,7 +39,7 @@ struct sampled_thread {
     bool released;               /* True while the signal is let through at the end of a wait. */
     bool mask_changes;           /* True while the program changes the signals that it blocks. */
     struct sampled_wait wait;    /* The wait that the thread is in; frame 0 means none. */
-    double begin, last, earlier; /* `earlier` is the time of threads that had this place before. */
+    double begin, last, earlier; /* `earlier`: time of threads that had this entry before. */
     double handler_time;
     int64_t on_core_ns; /* Processor time at the latest sample outside system calls. */
     int64_t samples, stacks, cut, paused;
@@ -50,7 +50,7 @@ struct sampling {
     double hz;
     /* The clock of the timers: 0 for CLOCK_MONOTONIC, else the thread's processor time. */
     int64_t by_processor;
-    _Atomic int64_t threads; /* Number of places that were used for threads. */
+    _Atomic int64_t threads; /* Number of entries of `thread` that were used. */
     _Atomic int64_t refused; /* Number of threads that got no timer. */
     struct sampled_thread thread[SAMPLED_THREADS];
 };

@@ -1,4 +1,4 @@
-/* The places of sampled threads and their timers. */
+/* Gives each sampled thread a place, which is an entry of `thread` in struct sampling, and a timer. */
 #ifndef IOLENS_SAMPLING_THREADS_H
 #define IOLENS_SAMPLING_THREADS_H
 
@@ -16,7 +16,7 @@ bool thread_end(struct sampling *sampling, struct sampled_thread *thread);
 /* Returns the thread whose timer raised a signal; NULL if the signal is not from one of our timers. */
 struct sampled_thread *thread_of(struct sampling *sampling, const siginfo_t *info);
 
-/* Returns the current time by the clock of a thread's timer. */
+/* Returns the processor time of the calling thread, in nanoseconds. */
 int64_t thread_on_core_ns(void);
 
 /* Returns the current time by the clock of a thread's timer. */

@@ -14,7 +14,7 @@ struct registers {
     uint32_t known; /* Bit r: the value of register r is known. */
 };
 
-/* The thread's own stack. */
+/* Range of a thread's own stack. */
 struct stack_span {
     uintptr_t low, high;
 };

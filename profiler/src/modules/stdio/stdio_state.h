@@ -9,7 +9,7 @@
 #include "stdio_record.h"
 #include "streams.h"
 
-/* Places in `last_end` of a state. */
+/* Indices of `last_end` in the state of a file. */
 enum { STDIO_READ_END, STDIO_WRITE_END, STDIO_META_END };
 
 /* Returns the state of a stream's file; NULL if the file is not recorded. */
