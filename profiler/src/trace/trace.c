@@ -44,7 +44,7 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Searches all libraries that are visible to the whole program. */
+/* Searches the libraries behind this one that are visible to the whole program. */
 static void *find(const char *name)
 {
     void *found = NULL;
