@@ -48,7 +48,7 @@
 #define ON_FSYNC(...)     FN(__VA_ARGS__, emulation_flush(fd, began))
 #define ON_FDATASYNC(...) FN(__VA_ARGS__, emulation_flush(fd, began))
 
-/* descriptors */
+/* Calls that open, copy or close descriptors. */
 #define OPENED           emulation_opened(ret)
 #define ON_OPEN(...)     FNV(__VA_ARGS__, NOTHING, OPENED)
 #define ON_OPENAT(...)   FNV(__VA_ARGS__, NOTHING, OPENED)

@@ -26,7 +26,7 @@ struct ost_params {
     int targets;
     /* Bandwidths of a target, a client's link and a client's memory, in bytes per second. */
     double ost_bandwidth, link_bandwidth, memory_bandwidth;
-    double ost_rpc, network, lock; /* Seconds. */
+    double ost_rpc, network, lock; /* Seconds that a new RPC, the network (there and back) and a lock cost. */
     int64_t rpc_size, dirty_per_target;
     int rpcs_in_flight;
     bool read_ahead, flush_on_close;
@@ -40,7 +40,8 @@ struct ost_params {
     double file_bandwidth, client_bandwidth, server_bandwidth;
     int64_t client_cache;
     int service_threads, targets_per_server, metadata_threads;
-    double create, create_object, open, stat, unlink; /* Seconds. */
+    double create, create_object, open, stat, unlink; /* Seconds that the metadata server works on each kind
+                                                       * of request. */
     double stream_loss, fill, hour_spread, target_spread, slow_targets, stalled_runs,
         other_users; /* Sizes of effects, as numbers from 0 to 1. */
 };

@@ -25,7 +25,7 @@ typedef struct Cell {
     ptrdiff_t stride[3]; /* Distance in doubles from a point to its neighbour. */
     ptrdiff_t component; /* Distance in doubles from a component to the next. */
     ptrdiff_t origin;    /* Number of doubles in a field before the cell's first own point. */
-    ptrdiff_t doubles;   /* Doubles of a whole field. */
+    ptrdiff_t doubles;   /* Number of doubles of a field in memory, with ghost points and spare room. */
     double *u, *rhs, *forcing;
 } Cell;
 
@@ -40,7 +40,7 @@ typedef struct Domain {
     /* Index of the own cell for each direction and each coordinate along it: an array [3][edge]. */
     int *slice;
     int before[3], after[3]; /* Ranks of the neighbours, which are the same for all cells. */
-    long long points;        /* Number of own points. */
+    long long points;        /* Number of points in this rank's cells, without ghost points. */
 } Domain;
 
 /* Returns the square root of `ranks` if that is a whole number, else 0. */

@@ -22,7 +22,7 @@
 
 /* Constants along one direction, where h = 1/(points - 1). */
 typedef struct Metric {
-    double inverse_h2, inverse_2h; /* NPB's t1 and t2 for this direction. */
+    double inverse_h2, inverse_2h; /* 1/h^2 and 1/(2 h), which NPB calls t1 and t2. */
     double dissipation;            /* Second-order dissipation d, the same for all components. */
 } Metric;
 

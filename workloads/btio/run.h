@@ -40,7 +40,7 @@ typedef struct Run {
 /* Lays out and fills the fields, and takes one untimed step. This call and all below are collective. */
 void run_prepare(Run *run, const Config *config, MPI_Comm comm);
 
-/* Runs the timed part. */
+/* Runs the time steps and writes the dumps; both are timed. */
 void run_steps(Run *run);
 
 /* Reads every dump back, unless the read interval has already done so. Afterwards u is the last dump. */

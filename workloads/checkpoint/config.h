@@ -10,7 +10,7 @@
 /* The problem in MAPL's flags and resource files; all zero if none was given. */
 typedef struct Problem {
     int nx, ny;   /* Ranks along i and j of each face; with --mode nx is the edge of a face. */
-    int im_world; /* Cells along the edge of a face. */
+    int im_world; /* Cells along an edge of the cube. */
     int lm;       /* Number of levels. */
     int io_ranks; /* Number of writers or readers. */
     int arrays;   /* Number of 3-D fields. */

@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 typedef enum {
-    OPTION_FLAG,  /* Target: bool. */
-    OPTION_COUNT, /* Target: int, not negative. */
-    OPTION_INT,   /* Target: int, of either sign. */
-    OPTION_SIZE,  /* Target: int64_t in bytes, not negative; k m g t are powers of 1024. */
-    OPTION_REAL,  /* Target: double, positive. */
-    OPTION_TEXT,  /* Target: const char *. */
-    OPTION_GRID,  /* Target: int[3], written NX,NY,NZ. */
-    OPTION_TALLY, /* Target: int, the number of times that the flag is given. */
-    OPTION_SET,   /* The value key=value,... sets other options by name; no target. */
-    OPTION_HINT,  /* Target: Hints, one key=value each time; not a parameter in the JSON. */
+    OPTION_FLAG,  /* Sets a bool. */
+    OPTION_COUNT, /* Sets an int, not negative. */
+    OPTION_INT,   /* Sets an int of either sign. */
+    OPTION_SIZE,  /* Sets an int64_t in bytes, not negative; k m g t are powers of 1024. */
+    OPTION_REAL,  /* Sets a double, positive. */
+    OPTION_TEXT,  /* Sets a const char *. */
+    OPTION_GRID,  /* Sets an int[3], written NX,NY,NZ. */
+    OPTION_TALLY, /* Sets an int to the number of times that the flag is given. */
+    OPTION_SET,   /* The value key=value,... sets other options by name; the option has no target of its
+                   * own. */
+    OPTION_HINT,  /* Adds to Hints, one key=value each time; not a parameter in the JSON. */
 } OptionKind;
 
 typedef struct Option {

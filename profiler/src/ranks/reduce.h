@@ -13,7 +13,7 @@
  * alone, because a write would copy their pages. */
 void reduce_flush_states(void);
 
-/* Returns true if this rank needs reduce_agree. */
+/* Returns true if reduce_agree has something to do on this rank. */
 bool reduce_speaks(void);
 
 /* Collective. Agrees on the shared files, before names and records are written. */

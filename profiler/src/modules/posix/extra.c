@@ -12,7 +12,7 @@ struct extra_counts {
     int64_t counts[EXTRAS];
     double seconds, last_end; /* Seconds of the calls that move no bytes, and the end of the last one; times
                                * that overlap count once. */
-    double latest;            /* Seconds of the latest call. */
+    double latest;            /* Seconds by which the latest call increased `seconds`. */
     /* Seconds of the calls of fsync and fdatasync, and the end of the last one; times that overlap count
      * once. */
     double sync_seconds, last_sync;

@@ -43,8 +43,8 @@ static const struct keyed_shape ROWS = {.key_bytes = sizeof(struct traced_key),
                                         .most = MOST_ROWS,
                                         .in_handlers = true};
 
-/* Indexed by function number minus one. The names survive a fork, because the libraries keep the numbers of
- * their functions. */
+/* Names of the traced functions: the entry of a function is its number minus one. The names survive a fork,
+ * because the libraries keep the numbers of their functions. */
 static struct {
     atomic_uint used;
     struct traced_name name[MOST_NAMES];
