@@ -38,7 +38,7 @@ RANGES = {
 
 
 def machine(seed: int) -> StorageModel:
-    """Returns the machine of this number."""
+    """Returns a simulated machine, whose parameters are drawn at random from this seed."""
     drawn, usual = random.Random(seed), read_model()
     values = {name: low * (high / low) ** drawn.random() for name, (low, high) in RANGES.items()}
     return replace(usual, values={**usual.values, **values, "targets": drawn.choice((4, 8, 12))})

@@ -106,7 +106,7 @@ def queued(kind: str, path: str, format: str, seconds: float, ahead: int) -> Ite
 
 
 def pooled(path: str, format: str, seconds: float) -> Iterator[bytes]:
-    """Yields batches of a pool."""
+    """Yields the batches that a multiprocessing pool loads."""
     with multiprocessing.get_context("fork").Pool(WORKERS) as pool:
         for task in [pool.apply_async(load, (path, format, seconds)) for _ in range(BATCHES)]:
             yield task.get()

@@ -108,7 +108,7 @@ def on_stripes(where: Path, command: Sequence[object], stripes: int, size: int =
 
 
 def emulated(where: Path, kind: int, transfer: int, stripes: int, *more: object) -> Emulated:
-    """Runs eight segments of four ranks."""
+    """Runs `alignment` on emulated storage: four ranks, eight segments."""
     options = ["--align", kind, "--transfer", transfer, "--segments", 8, "--directory", "MOUNT"]
     options += ["--json", where / "result.json", "--log", where / "writes.csv", *more]
     books = on_stripes(where, [ALIGNMENT, *options], stripes)

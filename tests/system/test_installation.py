@@ -64,7 +64,7 @@ def prefix(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pa
 
 @contextmanager
 def gone(folder: Path) -> Iterator[None]:
-    """Hides the folder meanwhile."""
+    """Gives the folder another name while the context lasts."""
     aside = folder.rename(folder.with_name("aside"))
     try:
         yield

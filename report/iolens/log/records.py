@@ -147,7 +147,7 @@ def _column(values: Sequence[Any]) -> np.ndarray:
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
-    """Returns the place of each name."""
+    """Returns the position of each name, by the name."""
     return {name: place for place, name in enumerate(names)}
 
 

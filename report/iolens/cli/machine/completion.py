@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the script."""
+    """Prints the script that completes commands in the given shell."""
     print(SHELLS[args.shell]([_with_names(command) for command in commands()]), end="")
     return 0
 

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the file."""
+    """Prints the list of functions to trace, as an apa file."""
     from iolens.log import read_log
     from iolens.metrics.processor.sampled.own_functions import group_shares, own_functions
 

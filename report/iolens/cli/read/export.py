@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the file."""
+    """Writes the samples or the trace in the requested format."""
     from iolens.log import read_log
     from iolens.pages.output import written_aside
 

@@ -1,4 +1,4 @@
-"""The checks, section by section."""
+"""The checks of `iolens doctor`, section by section."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ FEW_RANKS = 8
 
 
 def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a bar per rank."""
+    """Yields the figure of the bytes that each rank moved."""
     from iolens.figures.job.ranks import rank_bars
     from iolens.figures.style import FULL_WIDTH, HALF_WIDTH
 

@@ -26,7 +26,7 @@ _LEAST_PART = 0.001
 
 
 def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a map per layer."""
+    """Yields a map of bytes over time and ranks for each layer."""
     yield from (activity_figure(job, module) for module in mapped_layers(job))
 
 
@@ -116,7 +116,7 @@ def mapped_layers(job: Job) -> list[str]:
 
 
 def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields a map per traced layer."""
+    """Yields a map of the places in the busiest file over time for each traced layer."""
     from iolens.figures.job.places import place_map
 
     for module, layer in zip(found["module"], found["layer"], strict=True):

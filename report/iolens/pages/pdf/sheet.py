@@ -162,7 +162,7 @@ class NumberedCanvas(Canvas):  # type: ignore[misc]
         self.held: list[dict[str, Any]] = []
 
     def showPage(self) -> None:
-        """Keeps the page."""
+        """Holds the page back until `save`."""
         self.held.append(dict(self.__dict__))
         self._startPage()
 

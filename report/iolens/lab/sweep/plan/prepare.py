@@ -116,7 +116,7 @@ def _with_build(sweep: Sweep, spec: PointSpec) -> PointSpec:
 
 
 def _key(sweep: Sweep, spec: PointSpec) -> str:
-    """Returns the key of a run."""
+    """Returns the key of everything that decides the outcome of a run."""
     return key_of(sweep.experiment, sweep.storage, spec)
 
 
