@@ -249,7 +249,7 @@ def test_notes_below_tables_speak_of_what_is_there() -> None:
     many = job(
         {"POSIX": posix([{"id": n, "rank": 0, "WRITES": 1, "BYTES_WRITTEN": MIB, "F_WRITE_TIME": 1} for n in range(9)])}
     )
-    assert "names differ in numbers alone" in COSTLY_FILES.table(many).note
+    assert "names differ in numbers or in one folder" in COSTLY_FILES.table(many).note
 
 
 def test_what_a_log_cannot_tell() -> None:

@@ -16,15 +16,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.advise import diagnosis, say
+from iolens.figures.job.activity import amount
+from iolens.figures.job.cost import share_text
 from iolens.log import Job, read_log
 from iolens.metrics.job import cost
 from iolens.metrics.job.gauges import balance
 from iolens.metrics.processor import steps, time
+from iolens.metrics.processor.counters import counters
 from iolens.metrics.processor.mpi.functions import mpi_functions
+from iolens.metrics.processor.regions import SEVERAL
 from iolens.metrics.processor.sampled.parts import ANY_MPI, COLLECTIVE, IO, POINT, START, UNKNOWN
 from iolens.metrics.times import traces
+from iolens.pages.blocks import Text
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.overview import gauge_pairs
+from iolens.pages.exhibits.processor.counters import counter_text
 from iolens.pages.exhibits.processor.time import EFFICIENCIES, TIME_PARTS
 from iolens.pages.exhibits.storage.files import COSTLY_FILES, FAILED_CALLS
 from iolens.pages.exhibits.storage.striping import TARGET_BYTES
@@ -416,7 +422,15 @@ def test_a_caption_explains_the_colours_that_are_there() -> None:
 
 def test_a_path_keeps_its_last_folders() -> None:
     path = "/users/me/.conda/envs/one/lib/python3.8/logging/__pycache__/__init__.cpython-38.pyc"
-    assert middle(path, 60) == f"/users/…{path[-53:]}"
+    cut = path.replace("__pycache__", "…")
+    assert middle(path, 60) == f"/users/…{cut[-53:]}"
+
+
+def test_a_shortened_path_of_a_module_keeps_the_folder_that_distinguishes_it() -> None:
+    path = "/users/me/envs/py38/lib/python3.8/{}/__pycache__/__init__.cpython-38.pyc"
+    assert middle(path.format("ctypes"), 40) == "/users/…/ctypes/…/__init__.cpython-38.pyc"
+    assert middle(path.format("numpy"), 40) == "/users/…8/numpy/…/__init__.cpython-38.pyc"
+    assert "……" not in " ".join(middle(path.format("numpy"), keep) for keep in range(5, 70))
 
 
 def test_efficiencies_say_how_long_the_time_is_that_they_are_about() -> None:
@@ -425,3 +439,58 @@ def test_efficiencies_say_how_long_the_time_is_that_they_are_about() -> None:
     apmpi = pd.DataFrame({"id": 9, "rank": range(4), "node": "n", "time": 0.45, "sync_time": 0.0})
     made = replace(sample("mpi-io-test"), frames={"APMPI": apmpi}, run_time=0.7, version="3.41")
     assert "profiler's own time, 0.70 s here. " in EFFICIENCIES.table(made).note
+
+
+def test_a_share_has_the_same_digits_in_the_figure_and_in_the_tables() -> None:
+    shares = (0.0003, 0.0007, 0.125, 0.9999, 1.0)
+    assert [share_text(share) for share in (*shares, 1.2)] == [*map(formats.share, shares), "> 100 %"]
+
+
+def test_amounts_in_a_map_and_memory_have_the_digits_of_the_tables() -> None:
+    assert [amount(size * 2**20) for size in (1.582, 5.49, 405.4, 1023.9)] == [
+        *("1.58 MiB", "5.49 MiB", "405 MiB", "1024 MiB")
+    ]
+    assert counter_text(4.04, "MiB", "") == formats.size(4.04 * 2**20) == "4.04 MiB"
+
+
+def test_rates_of_a_recovered_log_are_not_known() -> None:
+    """Its counters were last written some time before its process ended."""
+    rows = pd.DataFrame(
+        [(0, SEVERAL, "minor-faults", 25, 100, 100, "")],
+        columns=["rank", "region", "event", "value", "time_enabled", "time_running", "unavailable"],
+    )
+    made = job_of(0.1, private={"counters": rows})
+    ended = replace(made, private={**made.private, "job": {"partial": ["The process was killed."]}})
+    assert counters(made)["rate"].tolist() == pytest.approx([250.0])
+    assert np.isnan(counters(ended)["rate"]).all()
+
+
+def test_a_name_that_differs_in_a_folder_is_explained() -> None:
+    note = COSTLY_FILES.table(sample("hdf5_file_opens_only")).note
+    assert "differ in numbers or in one folder" in note
+    assert "* for a number or a folder" in note
+
+
+def test_a_fact_below_the_verdict_is_not_said_again_on_the_page() -> None:
+    made = sample("imbalanced-io")
+    said = [block.text for block in [*judgement(made), *all_findings(made)] if isinstance(block, Text)]
+    assert sum("ran out of memory" in one for one in said) == 1
+    assert "The log is incomplete." in said
+
+
+def test_a_caption_says_which_ranks_the_spans_have() -> None:
+    reads, writes = RANK_SPANS.figures(sample("imbalanced-io"))
+    assert reads.caption.endswith("Only rank 0 has such reads.")
+    assert "295 of 496 ranks have such writes. Look for ranks" in writes.caption
+
+
+def test_more_stripes_than_are_proposed_are_worth_a_measurement_where_bytes_and_ranks_fill_them() -> None:
+    (first, *_) = diagnosis(sample("imbalanced-io")).worth
+    assert "-c 8 " in first.remedy
+    assert "This is a first step" in first.remedy
+
+
+def test_the_step_of_computing_refers_to_a_table_that_the_log_has() -> None:
+    made = job_of(1.0, private={"process": use(on_core=0.9, seconds=1.0)})
+    rows = dict(steps.next_steps(made).rows("step", "look"))
+    assert rows["4. compute faster"] == "time_parts"

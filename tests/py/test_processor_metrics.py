@@ -383,6 +383,7 @@ def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts()
     assert each[parts.UNTRACED].tolist() == pytest.approx([2.0] * 4)
     assert each[parts.OFF_CORE].tolist() == pytest.approx([8.0] * 4)
     assert time.efficiencies(made) is None
+    assert "busiest thread, outside I/O. Processor time" in time_note(made)
 
 
 def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
@@ -502,7 +503,7 @@ def test_the_recipe_of_one_process_and_of_untraced_mpi_claims_nothing_of_message
 
 def test_the_recipe_of_ranks_that_sleep_asks_for_less_waiting() -> None:
     found = steps.computation_step(job(process=use(1.0)))
-    assert found.step == "4. wait less outside I/O and MPI"
+    assert found.step == "4. wait less outside I/O"
     assert found.evidence == "asleep or blocked"
     assert found.share == pytest.approx(90.0)
 

@@ -86,7 +86,7 @@ def activity_map(
     legend = figure.colorbar(image, cax=bar)
     legend.set_label("in a bin", color=INK)
     ticks = activity_marks(moved)
-    legend.set_ticks(ticks, labels=[_amount(tick * bytes_each) for tick in ticks], minor=False)
+    legend.set_ticks(ticks, labels=[amount(tick * bytes_each) for tick in ticks], minor=False)
     bar.yaxis.set_minor_locator(NullLocator())
     bar.grid(visible=False)
     return figure
@@ -97,11 +97,11 @@ def unit_of(value: float) -> str:
     return next((name for name in reversed(UNITS) if value >= UNITS[name]), "B")
 
 
-def _amount(value: float) -> str:
-    """Returns bytes in the unit that suits them, with two digits."""
+def amount(value: float) -> str:
+    """Returns bytes in the unit that suits them, with three digits."""
     unit = unit_of(value)
     scaled = value / UNITS[unit]
-    return f"{scaled:.2g} {unit}" if scaled < 10 else f"{scaled:.0f} {unit}"
+    return f"{scaled:.3g} {unit}" if scaled < 100 else f"{scaled:.0f} {unit}"
 
 
 def _spans_decade(values: np.ndarray) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from iolens.figures.style import HALF_WIDTH, META, OTHER, READ, WRITE, canvas, mark, nothing, styled
 from iolens.lazy import pd
+from iolens.metrics.comparison.settings import percent_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +30,7 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
         axes.barh(range(len(cost)), shares, 0.66, left=left, color=colour, label=part)
         left = [a + b for a, b in zip(left, shares, strict=True)]
     for row, (other, total) in enumerate(zip(cost["other"], _totals(cost), strict=True)):
-        axes.text(101.5, row, _share_text((total - other) / run_time), va="center", fontsize=7)
+        axes.text(101.5, row, share_text((total - other) / run_time), va="center", fontsize=7)
     mark(axes.yaxis, range(len(cost)), list(cost["module"]))
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
@@ -40,11 +41,9 @@ def cost_bars(cost: pd.DataFrame, run_time: float, width: float = HALF_WIDTH) ->
     return figure
 
 
-def _share_text(share: float) -> str:
+def share_text(share: float) -> str:
     """Returns a share of the run time in words; calls that overlapped add up to more than all of it."""
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    return "> 100 %" if share > _MORE else f"{100 * min(share, 1.0):.1f} %"
+    return "> 100 %" if share > _MORE else percent_text(100 * min(share, 1.0))
 
 
 def _totals(cost: pd.DataFrame) -> list[float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from iolens.figures.job.operations import short_count
 from iolens.figures.style import GRID, HALF_WIDTH, INK, READ, WRITE, canvas, mark, nothing, styled
 from iolens.lazy import pd
 
@@ -47,7 +46,7 @@ def pattern_bars(pattern: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     mark(
         axes.yaxis,
         range(len(shown)),
-        [f"{short_count(row.total)} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
+        [f"{row.total:,.0f} {row.kind}{'s' * (row.total != 1)}" for row in shown.itertuples()],
     )
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.set_xlim(0, 100)

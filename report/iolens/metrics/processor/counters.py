@@ -322,10 +322,11 @@ def _event_row(asked: Asked, region: str, event: str, there: Records, each: Acro
 
 def _visited(asked: Asked, region: str, each: Across) -> tuple[float, float]:
     """Returns the average seconds of these ranks in a region, nested regions included, and the average number of visits
-    (0: not known); for the whole run, the run time. NaN if the log does not have both for the same ranks.
+    (0: not known); for the whole run, the run time. NaN if the log does not have both for the same ranks, or was
+    recovered: its counts end some time before the run does.
     """
     if region == WHOLE:
-        return asked.job.run_time, 0.0
+        return NOT_KNOWN if asked.job.is_recovered else asked.job.run_time, 0.0
     if asked.visits is None or region == _TOGETHER:
         return NOT_KNOWN, 0.0
     mine = _of_same_ranks(asked.visits.where(asked.visits["region"] == region), each)

@@ -27,6 +27,9 @@ from iolens.metrics.processor.sampled.samples import hot_lines, profile, why_no_
 from iolens.metrics.processor.threads import working_threads
 from iolens.metrics.why.answers import path_by_activity, storage_saving, wait_states, waits_by_cause
 
+_BALANCE, _COMMUNICATE = "1. balance the load", "3. communicate less, and start it earlier"
+_COMPUTE, _INPUT_OUTPUT = "4. compute faster", "5. write and read at scale"
+
 _ALL = 0.0
 """Threshold that keeps every row."""
 
@@ -60,7 +63,7 @@ def next_steps(job: Job) -> Records | None:
         return None
     found = (imbalance_step(job), _hot_step(job), communication_step(job), computation_step(job), _io_step(job))
     further = _said_by_waits(job)
-    told = (_with_waits(one, *further[one.look]) if one.look in further else one for one in found)
+    told = (_with_waits(one, *further[one.step]) if one.step in further else one for one in found)
     return Records.of([one.name for one in fields(Step)], map(astuple, told))
 
 
@@ -70,23 +73,23 @@ def _with_waits(step: Step, said: str, look: str) -> Step:
 
 
 def _said_by_waits(job: Job) -> dict[str, tuple[str, str]]:
-    """Returns, by the table of the step that it belongs to, a sentence from the events of waits and a table to look at;
+    """Returns, by the name of the step that it belongs to, a sentence from the events of waits and a table to look at;
     empty if the log has no such events (`iolens run --why`).
     """
     found: dict[str, tuple[str, str]] = {}
     causes, waits, path = waits_by_cause(job), wait_states(job), path_by_activity(job)
     for rank, kind, function, file, waited in () if causes is None else list(_rows(causes, "rank", *_WORK))[:1]:
         work = f"{function or kind}{f' of {PurePosixPath(file).name}' if file else ''}"
-        found["load_balance"] = f"others waited {seconds_text(waited)} for {work} on rank {rank}", "waits_by_cause"
+        found[_BALANCE] = f"others waited {seconds_text(waited)} for {work} on rank {rank}", "waits_by_cause"
     for pattern, waited in () if waits is None else list(_rows(waits, "pattern", "seconds"))[:1]:
-        found["mpi_calls"] = f"most waits: {pattern}, {seconds_text(waited)} over all ranks", "wait_states"
+        found[_COMMUNICATE] = f"most waits: {pattern}, {seconds_text(waited)} over all ranks", "wait_states"
     on_path = {} if path is None else _shares_of_path(path)
     if "computing" in on_path:
-        found["hot_lines"] = f"{percent_text(on_path['computing'])} of the critical path", "critical_path"
+        found[_COMPUTE] = f"{percent_text(on_path['computing'])} of the critical path", "critical_path"
     saving = storage_saving(job)
     if saving is not None:
         share = f"{percent_text(on_path.get('I/O', 0.0))} of the critical path; "
-        found["file_output"] = f"{share}infinitely fast storage saves at most {seconds_text(saving.seconds)}", "what_if"
+        found[_INPUT_OUTPUT] = f"{share}infinitely fast storage saves at most {seconds_text(saving.seconds)}", "what_if"
     return found
 
 
@@ -114,7 +117,7 @@ def imbalance_step(job: Job) -> Step:
     """Returns step 1: the work that takes the rank with the longest computing and I/O longer than the other ranks."""
     each = time.rank_time(job)
     if each is None or len(each) < 2:
-        return Step("1. balance the load", "n/a: one rank", "load_balance")
+        return Step(_BALANCE, "n/a: one rank", "load_balance")
     compute, moved = each[parts.COMPUTE] + each[parts.UNTRACED], time.in_parts(each, parts.IO_PARTS)
     work = compute + moved
     busiest = int(work.argmax())
@@ -137,7 +140,7 @@ def imbalance_step(job: Job) -> Step:
             f"; among calls, {name} is the most uneven: imbalance {part:.1f} %, rank {rank:.0f} takes most"
             for name, part, rank in worst
         )
-    return Step("1. balance the load", said, "load_balance", lost)
+    return Step(_BALANCE, said, "load_balance", lost)
 
 
 def _untold_imbalance(each: Records, outside: np.ndarray) -> str:
@@ -146,7 +149,7 @@ def _untold_imbalance(each: Records, outside: np.ndarray) -> str:
     most, average = seconds_text(float(outside[longest])), seconds_text(float(outside.mean()))
     return (
         f"n/a: this log does not separate computing from waiting on every rank; rank {each['rank'][longest]} spends "
-        f"{most} outside I/O and MPI, an average one {average}"
+        f"{most} {parts.beyond(bool(each[parts.UNTRACED].any()))}, an average one {average}"
     )
 
 
@@ -169,7 +172,7 @@ def _hot_step(job: Job) -> Step:
 
 def communication_step(job: Job) -> Step:
     """Returns step 3: time in MPI, the function that took most, message sizes, messages between nodes."""
-    name = "3. communicate less, and start it earlier"
+    name = _COMMUNICATE
     if job.nprocs < 2 and "mpi_calls" not in job.private:
         return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
     shares, calls = _parts_of(job), mpi_calls(job)
@@ -211,11 +214,12 @@ def computation_step(job: Job) -> Step:
     waits = [part for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)]
     idle = {part: shares.get(part, 0.0) for part in sorted(waits, key=lambda part: -shares.get(part, 0.0))}
     seen = {part: value for part, value in idle.items() if value >= _LEAST}
-    name, look = "4. compute faster", "hot_lines"
+    name, look = _COMPUTE, "time_parts" if hot is None else "hot_lines"
     said = parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE
     said += "".join(f", {percent_text(value)} {part}" for part, value in seen.items())
     if sum(idle.values()) > share:
-        name, look, share = "4. wait less outside I/O and MPI", "time_parts", sum(idle.values())
+        outside = parts.beyond(bool(shares.get(parts.UNTRACED)))
+        name, look, share = f"4. wait less {outside}", "time_parts", sum(idle.values())
         said = ", ".join(_each_share(seen))
         if share == idle[parts.UNKNOWN]:
             name, said = "4. compute faster, or wait less", f"{parts.UNKNOWN}: computing and waiting"
@@ -256,4 +260,4 @@ def _io_step(job: Job) -> Step:
     share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
     moved = [(one.module, one.bytes_read + one.bytes_written) for one in cost.all_performance(job)]
     said = "; ".join(f"{layer} {volume_text(size)}" for layer, size in moved if size)
-    return Step("5. write and read at scale", said or "no bytes were read or written", "file_output", share)
+    return Step(_INPUT_OUTPUT, said or "no bytes were read or written", "file_output", share)

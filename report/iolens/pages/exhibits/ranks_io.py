@@ -111,7 +111,7 @@ def _balance_note(job: Job) -> str:
     """Returns the note on the table of load balance: the definition of its columns and of its rows."""
     said = (
         f"Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: {IMBALANCE_PERCENT}. "
-        "MPI-IO: time of its calls without the POSIX time inside them."
+        "MPI-IO: time of its calls without the POSIX time inside them; exchange includes waiting for other ranks."
     )
     if inclusive.inclusive_rows(job) is None:
         return said

@@ -140,9 +140,7 @@ def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
         yield FigureBlock(figure, caption, title=f"{layer}: places in the busiest file over time", says=says)
 
 
-_RANK_SPAN_NOTE = (
-    "Files for which the log has each rank separately, without standard streams. Look for ranks that begin or end late."
-)
+_RANK_SPAN_NOTE = "Files for which the log has each rank separately, without standard streams."
 _ONE_SPAN_NOTE = "Without standard streams."
 
 
@@ -158,11 +156,22 @@ def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             begin, end = part.loc[part["start"].idxmin()], part.loc[part["end"].idxmax()]
             yield FigureBlock(
                 figure,
-                note + _beyond_the_end(job, part),
+                f"{note}{_which_ranks(job, part, kind)}{_beyond_the_end(job, part)}",
                 title=f"First to last {kind}{whose}",
                 says=f"the first at {words.duration(begin['start'])} on rank {begin['rank']}, the last until "
                 f"{words.duration(end['end'])} on rank {end['rank']}; {words.plural(part['rank'].nunique(), 'rank')}",
             )
+
+
+def _which_ranks(job: Job, spans: pd.DataFrame, kind: str) -> str:
+    """Returns which part of the ranks made such accesses, and what to look for; empty for a job of one process."""
+    if job.nprocs < 2:
+        return ""
+    seen = spans["rank"].nunique()
+    if seen == 1:
+        return f" Only rank {spans['rank'].iloc[0]} has such {kind}s."
+    look = " Look for ranks that begin or end late."
+    return look if seen == job.nprocs else f" {seen:,} of {job.nprocs:,} ranks have such {kind}s.{look}"
 
 
 def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:

@@ -21,6 +21,7 @@ _MOST_ROWS, _BINS = 250, 600
 
 _SOURCE = "iolens run --why"
 
+_BALANCED_INSIDE = "Computing is balanced between MPI_Init and MPI_Finalize. "
 _FOLLOWED = "Only the first thread of each rank is followed; other jobs are not seen."
 
 
@@ -55,7 +56,8 @@ def what_if_note(job: Job) -> str:
     """Returns the sentence on storage, and how sure the answers are."""
     return (
         f"{storage_note(job)} What is saved lies between the least and the most: these differ by the error of the "
-        f"replay, and by what calls may have waited for that the events do not tell. {_bound_only(job)}{_FOLLOWED} "
+        f"replay, and by what calls may have waited for that the events do not tell. {_bound_only(job)}"
+        f"{_BALANCED_INSIDE if job.nprocs > 1 else ''}{_FOLLOWED} "
         f"{_limits_words(job)}"
     ).strip()
 

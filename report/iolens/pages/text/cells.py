@@ -12,6 +12,9 @@ NUMBER = re.compile(
 _DOTS = "…"
 
 
+_CACHE, _CUT_CACHE = "/__pycache__/", f"/{_DOTS}/"
+"""The folder of Python's compiled modules, and its place in a shortened path: its name distinguishes no files."""
+
 _LEAST_HEAD = 4
 """Minimum number of characters that are kept from the beginning of a path."""
 
@@ -21,9 +24,14 @@ def middle(text: str, keep: int) -> str:
     beginning is the first folder at most, because the last folders and the name, which is kept whole, distinguish
     files; a name for which there is no room loses its own middle.
     """
+    if text.startswith("/") and _CACHE in text:
+        text = text.replace(_CACHE, _CUT_CACHE)
+        if len(text) <= keep + 1:
+            return text
     head, name = 2 * keep // 5, text[text.rfind("/") :]
     if text.startswith("/") and " " not in text:
         if len(name) > keep - _LEAST_HEAD > _LEAST_HEAD:
             return f"{_DOTS}{middle(name[1:], keep - 1)}"
         head = min(head, max(keep - len(name), 0), text.index("/", 1) + 1 if "/" in text[1:] else head)
-    return f"{text[:head]}{_DOTS}{text[len(text) - (keep - head) :]}"
+    end = text[len(text) - (keep - head) :].removeprefix(_DOTS).removeprefix(_CUT_CACHE[:2])
+    return f"{text[:head]}{_DOTS}{end}"

@@ -7,6 +7,7 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.rules.names import start_up_storm
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.share import io_seconds, slowest_seconds
@@ -27,8 +28,12 @@ Use fewer files, and open them less often:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Compares metadata time with all I/O time."""
+    """Compares metadata time with all I/O time; without files of libraries and modules if `start-up-storm` counts
+    their time.
+    """
     tables = {name: table for name in ("POSIX", "STDIO") if (table := by_file(job, name)) is not None}
+    if start_up_storm.check(job, limits) is not None:
+        tables = {name: table.where(~start_up_storm.loaded_files(job, table)) for name, table in tables.items()}
     calls = {counter: sum(float(np.sum(table.get(counter, 0.0))) for table in tables.values()) for counter in _CALLS}
     if calls["OPENS"] + calls["STATS"] < limits["few_calls"]:
         return None
@@ -49,7 +54,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="metadata-storm",
     title="Metadata calls dominate",
-    says="many calls of open, close, stat and seek take most of the I/O time",
+    says="many calls of open, close, stat and seek take most of the I/O time; without files of libraries and modules "
+    "if `start-up-storm` is reported",
     limits=("meta_share", "few_calls"),
     why="These calls move no data, and one metadata server answers them for all ranks and all users.",
     read_more="https://wiki.lustre.org/Data_on_MDT; man lfs-setstripe(1)",

@@ -8,6 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.share import slowest_seconds
@@ -26,6 +27,12 @@ Take the software from each node's memory, not from a shared file system:
   Python   fewer and shorter entries of PYTHONPATH; fewer imports"""
 
 
+def loaded_files(job: Job, table: Records) -> np.ndarray:
+    """Returns a mask of the files in a table of `by_file` that are libraries or modules and were not written."""
+    mask: np.ndarray = of_libraries(job, table) & (table["BYTES_WRITTEN"] == 0)
+    return mask
+
+
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the opens and stats of files of libraries and modules, and the time that they and the reading of these
     files took on the slowest rank.
@@ -35,7 +42,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         table = by_file(job, name)
         if table is None:
             continue
-        loaded = table.where(of_libraries(job, table) & (table["BYTES_WRITTEN"] == 0))
+        loaded = table.where(loaded_files(job, table))
         calls += sum(float(np.sum(loaded.get(counter, 0.0))) for counter in ("OPENS", "STATS"))
         spent += slowest_seconds(job, name, loaded["id"], ("READ", "META"))
         files += len(loaded)

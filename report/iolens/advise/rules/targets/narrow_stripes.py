@@ -14,6 +14,10 @@ from iolens.metrics.files.use import most_first
 from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.share import slowest_seconds
 
+_MORE = """\
+This is a first step: the file could use more targets. Measure some more
+stripes, too (iolens sweep)."""
+
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Looks for large shared files on at most half of the stripes that suit their ranks and bytes."""
@@ -44,7 +48,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
     layout = ProposedStripes(more, unit, tuple(ids.tolist()))
-    return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
+    room = min(ranks, int(filled_stripes(table["size"][first : first + 1], limits)[0]))
+    remedy = "{layout}" + (f"\n\n{_MORE}" if more == limits["enough_stripes"] and room >= 2 * more else "")
+    return Seen(evidence, spent * (1 - share), bound, remedy, layout=layout)
 
 
 RULE = Rule(

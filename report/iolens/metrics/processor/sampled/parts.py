@@ -17,7 +17,7 @@ OFF_CORE = "not on a core"
 """Asleep, blocked or waiting for a core; the log cannot distinguish these."""
 
 UNKNOWN = "not attributed"
-"""Time outside I/O and MPI for which the log does not tell whether the rank was on a core."""
+"""Time outside I/O and timed MPI calls for which the log does not tell whether the rank was on a core."""
 
 OPENMP = "in OpenMP's library"
 """Time in barriers, of idle workers and at the start of parallel regions."""
@@ -43,6 +43,12 @@ MPI_PARTS = (POINT, COLLECTIVE, SYNC, OTHER, ANY_MPI)
 IO_PARTS = tuple(IO.values())
 OUTSIDE = (COMPUTE, UNTRACED, OPENMP, RUNNABLE, ASLEEP, OFF_CORE, UNKNOWN)
 PARTS = (*OUTSIDE, *MPI_PARTS, *IO_PARTS, START, PROFILER)
+
+
+def beyond(is_untraced: bool) -> str:
+    """Returns the calls that the parts of `OUTSIDE` leave out: MPI is among them only if its calls were timed."""
+    return "outside I/O" if is_untraced else "outside I/O and MPI"
+
 
 _STARTS = r"MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)"
 

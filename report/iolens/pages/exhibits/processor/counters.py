@@ -22,7 +22,7 @@ _PLACES = {
     "ops/ref": 2,
     "ops/byte": 3,
     "refs/miss": 2,
-} | {"avg uses": 3, "GHz": 2, "X": 2, "GB": 3, "GB/s": 3, "MiB": 1, "MiB/s": 1, "per instruction": 4}
+} | {"avg uses": 3, "GHz": 2, "X": 2, "GB": 3, "GB/s": 3, "MiB/s": 1, "per instruction": 4}
 """Decimal places by unit: those of CrayPAT for the units that CrayPAT prints."""
 
 
@@ -30,6 +30,8 @@ def counter_text(value: float, unit: str, unavailable: str) -> str:
     """Returns a counter's value, or n/a and the reason."""
     if unavailable:
         return f"{words.NONE} ({unavailable})"
+    if unit == "MiB":
+        return words.size(value * 2**20)
     if unit in _PLACES:
         return f"{value:,.{_PLACES[unit]}f} {unit}"
     return _plain(value)

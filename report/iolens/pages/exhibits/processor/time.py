@@ -48,10 +48,11 @@ def time_note(job: Job) -> str:
     if each is None:
         return ""
     said, whose = [], "each rank's" if job.nprocs > 1 else "its"
+    outside = parts.beyond(bool(each[parts.UNTRACED].any()))
     if any(each[part].any() for part in parts.OUTSIDE if part != parts.UNKNOWN):
         said = [
-            f"On a core, waiting for a core and asleep: as the kernel counts them, of {whose} busiest thread, outside "
-            "I/O and MPI. Processor time inside MPI and I/O belongs to these."
+            f"On a core, waiting for a core and asleep: as the kernel counts them, of {whose} busiest thread, "
+            f"{outside}. Processor time inside these calls belongs to them."
         ]
     if samples.is_sampled(job) and not time.is_traced(job):
         said = [f"From samples: shares of {whose} busiest thread, as parts of the run time."]
@@ -62,7 +63,8 @@ def time_note(job: Job) -> str:
         said.append("MPI synchronisation: with the timed barriers before collectives.")
     said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
     if each[parts.UNKNOWN].any():
-        said.append(_COUNTED_TOGETHER if core_use(job) is not None else _NOT_COUNTED)
+        why = _COUNTED_TOGETHER if core_use(job) is not None else _NOT_COUNTED
+        said.append(f"Not attributed: {outside}; {why}")
         if job.is_recovered:
             said.append(_UNCOUNTED)
     if time.is_traced(job):
@@ -81,12 +83,9 @@ _MEANINGS = {
 }
 """The meaning of each part, shown for a part that has any time."""
 
-_COUNTED_TOGETHER = (
-    "Not attributed: outside I/O and MPI; the kernel counts the whole run together, so that this time may have been on "
-    "a core or not."
-)
+_COUNTED_TOGETHER = "the kernel counts the whole run together, so that this time may have been on a core or not."
 _UNCOUNTED = "Time after the processor time of a process was last recorded is not attributed either."
-_NOT_COUNTED = "Not attributed: outside I/O and MPI; the log does not show if the rank was on a core."
+_NOT_COUNTED = "the log does not show if the rank was on a core."
 
 
 def _part_columns(job: Job) -> list[Column]:
@@ -219,7 +218,7 @@ def _profile_note(job: Job) -> str:
     sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""
     said = (
         f"Means over all ranks, from timed calls. Imb. Time: slowest rank less mean; Imb. Time%: {IMBALANCE_PERCENT}. "
-        "MPI-IO: time of its calls without the POSIX time inside them.",
+        "MPI-IO: time of its calls without the POSIX time inside them; exchange includes waiting for other ranks.",
         sync,
         f"{profile_time.NOT_TRACED}: {rest}. Calls of several threads are added.",
         inside,

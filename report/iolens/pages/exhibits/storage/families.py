@@ -16,5 +16,6 @@ FAMILY_SIZE = Column("files", "files", _several_files, optional=True)
 """The number of files of a family."""
 
 FAMILY_NOTE = (
-    f"Files whose names differ in numbers alone are one row from {FEWEST} files on: # stands for a digit, * for more."
+    f"Files whose names differ in numbers or in one folder are one row from {FEWEST} files on: # stands for a digit, * "
+    "for a number or a folder."
 )

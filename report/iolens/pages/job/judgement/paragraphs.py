@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -83,16 +84,20 @@ def all_findings(job: Job) -> list[Block]:
     blocks += [block for number, one in numbered for block in _paragraphs(one, f"{number}. ")]
     for title, others in ((_MINOR, found.minor), (_NOTES, found.notes)):
         if others:
-            blocks += [Text(title, "heading"), *(block for one in others for block in _brief_paragraphs(one))]
+            blocks += [
+                Text(title, "heading"),
+                *(block for one in others for block in _brief_paragraphs(one, found.doubts)),
+            ]
     return blocks
 
 
-def _brief_paragraphs(one: Finding) -> list[Block]:
+def _brief_paragraphs(one: Finding, doubts: Collection[str]) -> list[Block]:
     """Returns a finding that asks for no change of the program: the fact and its evidence, and for a note also the
-    remedy.
+    remedy. Evidence that stands among the doubts below the verdict is not repeated.
     """
     gain = f" ({one.gain_words.partition(':')[0]})" if one.gain is not None else ""
-    said = Text(f"{one.title}{gain}: {one.evidence}", "small", EVIDENCE.get(one.id, ""))
+    fact = f"{one.title}{gain}" + ("." if one.evidence in doubts else f": {one.evidence}")
+    said = Text(fact, "small", EVIDENCE.get(one.id, ""))
     return [said, Text(one.remedy.strip(), "code")] if one.severity == "note" else [said]
 
 
