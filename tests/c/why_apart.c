@@ -1,5 +1,6 @@
-/* Four ranks wait for a planted write of rank 0 in ways whose partners `iolens run --why` cannot match:
- * `why_apart intercommunicator | partitioned | thread`. Prints the seconds of these writes. */
+/* Four ranks wait for a planted write of one rank in ways whose partners `iolens run --why` cannot match, or
+ * does not know: `why_apart intercommunicator | partitioned | thread | scan | pairs`. Prints the seconds of
+ * these writes. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -81,6 +82,31 @@ static void write_beside(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Lets lower ranks wait for rank 2 in scans, because MPI passes the data on along a tree of ranks. */
+static void scan(void)
+{
+    static char mine[1 << 20], sum[1 << 20];
+    for (int step = 0; step < STEPS; step++) {
+        if (rank == 2)
+            delay(step);
+        MPI_Scan(mine, sum, sizeof mine, MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Lets rank 0 wait for rank 2, which alone sends data in an exchange of all ranks. */
+static void exchange_pairs(void)
+{
+    char data[8] = "", got[8];
+    int none[4] = {0}, sent[4] = {rank == 2 ? 8 : 0}, received[4] = {0, 0, rank == 0 ? 8 : 0};
+    for (int step = 0; step < STEPS; step++) {
+        if (rank == 2)
+            delay(step);
+        MPI_Alltoallv(data, sent, none, MPI_CHAR, got, received, none, MPI_CHAR, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -93,10 +119,14 @@ int main(int argc, char **argv)
         meet_across();
     else if (strcmp(argv[1], "partitioned") == 0)
         send_parts();
+    else if (strcmp(argv[1], "scan") == 0)
+        scan();
+    else if (strcmp(argv[1], "pairs") == 0)
+        exchange_pairs();
     else
         write_beside();
     MPI_Comm_free(&half);
-    if (rank == 0)
+    if (delayed > 0)
         printf("DELAYED %.6f\n", delayed);
     MPI_Finalize();
     return 0;

@@ -201,6 +201,33 @@ def test_a_rank_between_the_root_and_a_late_one_waits_inside_the_tree() -> None:
     assert run_times(found)[STORAGE] == pytest.approx(1.1)
 
 
+def test_a_lower_rank_waits_inside_a_scan() -> None:
+    """MPI exchanges the data of a scan between pairs of ranks, so that rank 0 may wait for rank 1."""
+    begins, ends = (1.0, 5.0, 1.0), (5.1, 5.1, 5.1)
+    lines = [RankLine().together("MPI_Scan", start, end, 3) for start, end in zip(begins, ends, strict=True)]
+    lines[1].rows.insert(0, RankLine().file(1.0, 5.0).rows[0])
+    found = solved(*lines)
+    assert waits(found) == [(0, "wait inside a tree", 4.0), (2, "early scan", 4.0)]
+    assert run_times(found)[STORAGE] == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize("function", ["MPI_Alltoallv", "MPI_Ialltoallw", "MPI_Allreduce"])
+def test_a_rank_waits_for_some_others_of_an_exchange(function: str) -> None:
+    """Rank 0 gets data of rank 1 alone, or none, and ranks 2 and 3 get none: their calls end before rank 1 comes."""
+    lines = [RankLine(), RankLine().file(1.0, 5.0), RankLine(), RankLine()]
+    for line, start, end in zip(lines, (1.0, 5.0, 1.0, 1.0), (5.1, 5.1, 1.1, 1.1), strict=True):
+        if function == "MPI_Ialltoallw":
+            line.add("iall", function, start, start, communicator=WORLD, size=4).wait(start, end, len(line.rows) - 1)
+        else:
+            line.together(function, start, end, 4)
+        line.rows[-1]["bytes"] = 0
+        line.together("MPI_Barrier", end, 5.2, 4)
+    found = solved(*lines)
+    assert waits(found)[0] == (0, "wait at n-to-n", 4.0)
+    assert {row[1] for row in waits(found)[1:]} == {"wait at barrier"}
+    assert run_times(found)[STORAGE] == pytest.approx(1.2)
+
+
 def test_t4_a_write_delays_a_message() -> None:
     found = solved(RankLine().file(2.0, 5.0).send(5.0, 5.0, 1), RankLine().receive(2.0, 5.0, 0))
     assert waits(found) == [(1, "late sender", 3.0)]

@@ -6,15 +6,17 @@ import random
 
 from iolens.log.records import Records
 from why_programs import RankLine, events_of
-from why_simulator import EAGER, SHAPES, SimulatedCall, SimulatedRun, SimulatedStep
+from why_simulator import EAGER, FOR_SOURCES, SHAPES, SimulatedCall, SimulatedRun, SimulatedStep
 
 _WORLD, _PARTS, _WINDOW = 7, (8, 9), 10
-_COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence"})
+_PARTIAL = sorted(function for function, shape in SHAPES.items() if shape == FOR_SOURCES)
+_COLLECTIVES = sorted(set(SHAPES) - {"MPI_Init", "MPI_Finalize", "MPI_Win_fence", *_PARTIAL})
 _BUFFERING = 1e-9
-"""Seconds of a send of a small message, or of a collective call with a root. They are fewer than those of any other
-call, because a call that began in the middle of a longer call would count as its cause.
+"""Seconds of a send of a small message, or of a collective call that does not wait for all ranks. They are fewer than
+those of any other call, because a call that began in the middle of a longer call would count as its cause.
 """
 _ROOTED = ("Bcast", "bcast", "Scatter", "Reduce", "Gather")
+_OF_SOME = (*_ROOTED, "Scan", "Exscan", "Alltoallv")
 
 
 class _Writer:
@@ -106,13 +108,17 @@ class _Writer:
         cost = _BUFFERING if self.instant.issuperset(chosen) else self.cost()
         self.add(rank, SimulatedStep("wait", function, cost, handles=tuple(chosen)))
 
-    def together(self) -> None:
+    def partial(self) -> None:
+        """Adds a collective call in which each rank waits for some others, which its event does not name."""
+        self.together(_PARTIAL)
+
+    def together(self, functions: list[str] = _COLLECTIVES) -> None:
         """Adds a collective call on some communicator."""
-        function = self.random.choice(_COLLECTIVES)
+        function = self.random.choice(functions)
         communicator = self.random.choice((_WORLD, *_PARTS))
         members = self.members[communicator]
-        root = self.random.choice(members) if function.endswith(_ROOTED) and "Allreduce" not in function else -1
-        root = -1 if function == "MPI_Iallreduce" else root
+        of_some = function.endswith(_OF_SOME) and not function.lower().endswith("allreduce")
+        root = self.random.choice(members) if of_some and function.endswith(_ROOTED) else -1
         posts = function.startswith("MPI_I")
         cost = self.cost()
         for rank in members:
@@ -120,16 +126,22 @@ class _Writer:
             step = SimulatedStep(
                 "iall" if posts else "all",
                 function,
-                _BUFFERING if root >= 0 else cost if function == "MPI_File_write_all" else self.cost(),
+                _BUFFERING if of_some else cost if function == "MPI_File_write_all" else self.cost(),
                 file_cost=self.random.uniform(0.01, 1.0) if writes else 0.0,
                 file=5 if writes else 0,
                 communicator=communicator,
                 root=root,
                 members=members,
+                sources=self.sources(function, rank, members) if functions is _PARTIAL else (),
                 handle=self.post(rank) if posts else -1,
             )
             self.add(rank, step)
-            self.instant |= {step.handle} if posts and root >= 0 else set()
+            self.instant |= {step.handle} if posts and of_some else set()
+
+    def sources(self, function: str, rank: int, members: tuple[int, ...]) -> tuple[int, ...]:
+        """Returns the ranks whose data a rank gets: in MPI_Exscan all lower ones, and by MPI's tree perhaps others."""
+        lower = [each for each in members if each < rank and function == "MPI_Exscan"]
+        return (*lower, *self.random.sample(members, self.random.randint(0, len(members))))
 
     def exposure(self) -> None:
         """Adds an epoch in which some ranks reach the memory of another one."""
@@ -182,13 +194,15 @@ def _tagged(step: SimulatedStep, tag: int) -> SimulatedStep:
     return SimulatedStep(**{**vars(step), "to_tag": tag, "source_tag": tag})
 
 
-def random_program(seed: int, one_sided: str = "") -> list[list[SimulatedStep]]:
-    """Returns the steps of each rank of a random program, some of them one-sided: `exposure` or `locks`."""
+def random_program(seed: int, kind: str = "") -> list[list[SimulatedStep]]:
+    """Returns the steps of each rank of a random program, some of them one-sided (`exposure` or `locks`) or collective
+    calls that wait for some ranks (`partial`).
+    """
     writer = _Writer(seed)
     writer.everybody("MPI_Init")
     writer.large_message()
     kinds = (writer.message, writer.message, writer.message, writer.exchange, writer.wait, writer.wait, writer.together)
-    kinds += (getattr(writer, one_sided),) * 3 if one_sided else ()
+    kinds += (getattr(writer, kind),) * 3 if kind else ()
     for _ in range(writer.random.randint(1, 40)):
         writer.random.choice(kinds)()
     for rank in range(writer.ranks):

@@ -14,7 +14,10 @@ ANY = -2
 """Value of `peer` or `tag` that stands for any source or any tag."""
 EAGER = 1000
 """Largest message in bytes that MPI buffers."""
+SHORTEST_PARTIAL = 100e-6
+"""Shortest wait in seconds, in a collective call, for a rank that its event does not name."""
 ALL, FOR_ROOT, FOR_OTHERS, FOR_LOWER = "all", "for the root", "for the others", "for lower ranks"
+FOR_SOURCES = "for the ranks whose data it gets"
 SHAPES = {
     "MPI_Init": ALL,
     "MPI_Finalize": ALL,
@@ -31,6 +34,8 @@ SHAPES = {
     "MPI_Reduce": FOR_OTHERS,
     "MPI_Gather": FOR_OTHERS,
     "MPI_Scan": FOR_LOWER,
+    "MPI_Exscan": FOR_SOURCES,
+    "MPI_Alltoallv": FOR_SOURCES,
 }
 """For each collective call, the ranks that a rank waits for in it."""
 
@@ -42,7 +47,8 @@ class SimulatedStep:
     what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all, iall or win. cost: seconds beside waits.
     file_cost: seconds of a file call, alone or inside a collective call. handles: numbers of posts that a wait
     completes; `handle` is the number of this step's own post. members: ranks of a collective call; the partners of a
-    call on the window `communicator`; for a lock, its target. exclusive: a lock that excludes all others.
+    call on the window `communicator`; for a lock, its target. sources: the ranks whose data this rank gets in a
+    collective call. exclusive: a lock that excludes all others.
     """
 
     what: str
@@ -58,6 +64,7 @@ class SimulatedStep:
     size: int = 8
     root: int = -1
     members: tuple[int, ...] = ()
+    sources: tuple[int, ...] = ()
     handle: int = -1
     handles: tuple[int, ...] = ()
     exclusive: bool = False
@@ -115,6 +122,8 @@ class CollectiveCall:
             needed = self.members
         elif self.shape == FOR_LOWER:
             needed = tuple(each for each in self.members if each <= rank)
+        elif self.shape == FOR_SOURCES:
+            needed = (rank, *self.calls[rank].step.sources)
         else:
             needed = (rank,)
         if any(each not in self.calls for each in needed):
@@ -334,7 +343,9 @@ class _Simulation:
         latest = max(late, key=lambda other: other.start, default=None)
         call.free = call.start
         if latest is not None and latest.start > call.start:
-            call.late, call.free = latest, latest.start
+            partial = any(part.group and part.group.shape == FOR_SOURCES for part in call.parts)
+            certain = not partial or latest.start > call.start + SHORTEST_PARTIAL
+            call.late, call.free = latest if certain else None, latest.start
         inside = max((max(part.group.file_costs) for part in call.parts if part.group), default=0.0)
         own = call.step.file_cost if call.step.what == "file" else inside
         call.end = call.free + own + call.step.cost

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins, latest_lower
+from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, SOME, Joins, latest_lower
 from iolens.metrics.why.calls.polling import REPEATED
 from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.calls.rendezvous import calls_of_one, is_rendezvous
@@ -217,7 +217,8 @@ def _collective_waits(program: Program, joins: Joins) -> list[tuple[np.ndarray, 
     lower = entered.copy()
     lower[scans] = entered[scans[latest_lower(group[scans], program.rank[entered[scans]], begin[scans])]]
     until(lower, known & (joins.shape == LOWER_FIRST), EARLY_SCAN)
-    until(np.maximum(joins.behind, 0), known & (joins.behind >= 0), IN_TREE)
+    of_pairs = np.where(joins.shape == SOME, N_TO_N, IN_TREE)
+    until(np.maximum(joins.behind, 0), known & (joins.behind >= 0), of_pairs)
     return parts
 
 

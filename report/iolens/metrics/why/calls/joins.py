@@ -18,9 +18,9 @@ from iolens.metrics.why.calls.windows import WindowWaits, window_waits
 _POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
 _SENDS = ("send", "isend")
 _COLLECTIVES = ("all", "iall")
-ALL, ROOT_FIRST, ROOT_LAST, LOWER_FIRST, NOBODY = range(5)
+ALL, ROOT_FIRST, ROOT_LAST, LOWER_FIRST, SOME, NOBODY = range(6)
 """The ranks that a rank waits for in a collective call: all ranks; for the root; the root for the others; ranks with
-lower numbers; no known rank.
+lower numbers; those whose data it gets; no known rank.
 """
 
 _SHAPES = {
@@ -33,8 +33,11 @@ _SHAPES = {
     "Scan": LOWER_FIRST,
     "Exscan": LOWER_FIRST,
 }
-_CERTAIN = {"Barrier", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter", "Reduce_scatter_block"}
-"""Functions in which each rank certainly needs all others; for the other functions, the times decide."""
+_OF_ALL = ("Allreduce", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter", "Reduce_scatter_block")
+"""Functions in which each rank certainly needs all others, if they move data."""
+
+_OF_SOME = ("Alltoallv", "Alltoallw", *_OF_ALL)
+"""Functions in which a rank may need only some others: those whose data it gets, or none if there is no data."""
 
 _CERTAINLY_HELD = 100e-6
 """Minimum lateness in seconds of a rank for which another rank counts as having waited for it inside a
@@ -46,8 +49,8 @@ collective call.
 class Joins:
     """Messages: calls that posted and completed the send and the receive (arrays; -1: none completed it), and the
     message's bytes. Collective calls: `group` of each role, the calls in which the rank entered and in which it
-    completed, the shape and root of its group, and `behind`, the call of the rank that passed its data on so late that
-    this rank waited for it (-1: none is known). windows: one-sided communication. not_joined: roles of messages or
+    completed, the shape and root of its group, and `behind`, the call of a rank whose data came so late that this rank
+    waited for them (-1: none is known). windows: one-sided communication. not_joined: roles of messages or
     collective calls without partner.
     """
 
@@ -170,7 +173,7 @@ def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[s
     completed = _done_call(links["call"], completion, rows, links["kind"])
     names = np.array(program.functions)[program.function[call]] if len(call) else np.zeros(0, str)
     group = group.reshape(-1)
-    shape = _ranks_waited_for(program, names, group, call, completed)
+    shape = _ranks_waited_for(program, names, group, call, completed, links["bytes"][rows])
     is_root = links["peer"][rows] == links["rank"][rows]
     return {
         "group": group,
@@ -185,23 +188,27 @@ def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[s
 def _behind(
     program: Program, group: np.ndarray, entered: np.ndarray, completed: np.ndarray, shape: np.ndarray, root: np.ndarray
 ) -> np.ndarray:
-    """Returns, for each rank's part in a collective call with a root, the call of a later rank that it waited for.
+    """Returns, for each rank's part in a collective call that does not wait for all ranks, the call of a later rank
+    that it waited for.
 
-    MPI sends the data of such a call along a tree of ranks. A rank therefore also waits for the ranks between it and
-    the root, and in a reduction an inner rank waits for the ranks below it. The tree is unknown, so the rank that
-    arrived last before this rank returned counts as the one it waited for.
+    MPI sends the data of a call with a root, or of a scan, along a tree of ranks. A rank therefore also waits for the
+    ranks between it and the root; in a reduction an inner rank waits for the ranks below it, and in a scan a rank may
+    wait for higher ones. The tree is unknown, as are the ranks whose data a rank gets in MPI_Alltoallv. So the rank
+    that arrived last before this rank returned counts as the one it waited for.
     """
     found = np.full(len(group), -1)
-    rooted = (shape == ROOT_FIRST) | ((shape == ROOT_LAST) & ~root)
+    some = np.isin(shape, (ROOT_FIRST, LOWER_FIRST, SOME)) | ((shape == ROOT_LAST) & ~root)
     # A call that completes several operations may last longer because of another operation.
     alone = np.bincount(program.links["call"], minlength=len(program))[np.maximum(completed, 0)] == 1
-    rows = np.flatnonzero(rooted & (completed >= 0) & alone)
+    rows = np.flatnonzero(some & (completed >= 0) & alone)
     if not len(rows):
         return found
     begin = program.start[entered]
     roots = np.full(group.max() + 1, -np.inf)
     roots[group[root]] = begin[root]
     ready = np.where(shape == ROOT_FIRST, np.maximum(begin, roots[group]), begin)
+    scans = np.flatnonzero(shape == LOWER_FIRST)
+    ready[scans] = begin[scans[latest_lower(group[scans], program.rank[entered[scans]], begin[scans])]]
     times = np.concatenate([begin, program.end[completed[rows]]])
     is_end = np.concatenate([np.zeros(len(group), bool), np.ones(len(rows), bool)])
     order = np.lexsort((is_end, times, np.concatenate([group, group[rows]])))
@@ -215,10 +222,16 @@ def _behind(
 
 
 def _ranks_waited_for(
-    program: Program, names: np.ndarray, group: np.ndarray, entered: np.ndarray, completed: np.ndarray
+    program: Program,
+    names: np.ndarray,
+    group: np.ndarray,
+    entered: np.ndarray,
+    completed: np.ndarray,
+    size: np.ndarray,
 ) -> np.ndarray:
-    """Returns the ranks that each rank waits for. MPI does not say that making a communicator or writing a file
-    together synchronises; such a call counts as synchronising if all ranks were in it at the same time.
+    """Returns the ranks that each rank waits for. MPI does not say that making a communicator, writing a file together
+    or an exchange of no bytes synchronises; such a call counts as synchronising if all ranks were in it at the same
+    time.
     """
     shape = np.full(len(names), NOBODY)
     if not len(names):
@@ -230,8 +243,10 @@ def _ranks_waited_for(
     np.maximum.at(latest, group, program.start[entered])
     np.minimum.at(earliest, group, np.where(completed >= 0, program.end[completed], np.inf))
     overlaps = (earliest >= latest)[group]
-    shape[overlaps] = ALL
-    shape[np.isin(bare, list(_CERTAIN))] = ALL
+    largest = np.zeros(group.max() + 1)
+    np.maximum.at(largest, group, size)
+    shape[np.isin(bare, _OF_SOME)] = SOME
+    shape[overlaps | (bare == "Barrier") | (np.isin(bare, _OF_ALL) & (largest[group] > 0))] = ALL
     for name, each in _SHAPES.items():
         shape[bare == name] = each
     neighbours = np.char.startswith(bare, "Neighbor")
