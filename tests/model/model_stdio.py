@@ -17,7 +17,8 @@ GOT_STRING = {"fgets", "fgets_unlocked"}
 GOT_TEXT = GOT_STRING | {"getline", "getdelim"}
 PUT_TEXT = {"fputs", "fputs_unlocked"}
 PRINTED = {"fprintf", "vfprintf"}
-GOT_WIDE = {"fgetwc", "fgetwc_unlocked", "getwc", "fgetws", "fgetws_unlocked"}
+GOT_WIDE_LINE = {"fgetws", "fgetws_unlocked"}
+GOT_WIDE = GOT_WIDE_LINE | {"fgetwc", "fgetwc_unlocked", "getwc"}
 PUT_WIDE = {"fputwc", "fputwc_unlocked", "putwc", "fputws", "fputws_unlocked", "fwprintf"}
 UNCOUNTED = {"fileno", "ftell", "clearerr", "setvbuf"}
 OPENING = {"fopen", "fopen64", "tmpfile", "tmpfile64", "fdopen"}  # Calls that make a new stream.
@@ -47,6 +48,7 @@ class StdioFile:
     murky: bool = (
         False  # True if another call moved the stream's descriptor, so that the place of the stream's bytes is unknown.
     )
+    unsure: int = 0  # Bytes behind zeros that count only if the recorder knows where the stream stood.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
     # Transfers by the place of their bytes.
     placed: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
@@ -62,6 +64,8 @@ class Stream:
     descriptor: OpenFile | None = None  # Open file whose descriptors move the same position.
     pending: int = 0  # Number of bytes in the buffer of an appending stream.
     wide: list[int] = field(default_factory=list)  # Bytes of each wide character that was written to the stream.
+    position: int = 0  # Position after the last call on the stream.
+    displaced: bool = False  # True if another call has moved the position.
 
     def held(self, left: int) -> int:
         """Returns the number of bytes in the buffer, from the C library's number of bytes or of wide characters."""
@@ -111,11 +115,12 @@ class StdioModel:
     def see(self, call: ListedCall) -> None:
         stream = self.stream(call)
         handler = self.handlers.get(call.name)
+        on_stream = call.name in UNCOUNTED or (handler and call.name not in OPENING | EMPTYING)
+        if stream and on_stream:
+            stream.displaced |= call.before != stream.position
+            stream.position = call.after
         if handler and not (call.name in UNSEEN and not self.rules.ours("unseen stdio")):
             handler(call)
-        if call.name in EMPTYING:
-            return
-        on_stream = call.name in UNCOUNTED or (handler and call.name not in OPENING)
         if stream and on_stream and stream.append and self.rules.ours("append"):
             self.lands(call, stream)
 
@@ -261,6 +266,10 @@ class StdioModel:
         if call.result >= 0:
             counts_zeros = call.name in GOT_STRING and self.rules.ours("zeros")
             self.moves(call, False, call.extra[0] if counts_zeros else call.result)
+            stream = self.stream(call)
+            if counts_zeros and stream and stream.displaced and call.extra[0] > call.result:
+                stream.file.unsure += call.extra[0] - call.result
+                stream.file.murky = True
 
     def put_text(self, call: ListedCall) -> None:
         if call.result >= 0:
@@ -275,7 +284,12 @@ class StdioModel:
         moved none.
         """
         if call.result > 0:
-            self.moves(call, False, call.after - call.before)
+            size = call.after - call.before
+            self.moves(call, False, size)
+            stream = self.stream(call)
+            if call.name in GOT_WIDE_LINE and stream and stream.displaced and call.result > call.extra[0]:
+                stream.file.unsure += size
+                stream.file.murky = True
 
     def put_wide(self, call: ListedCall) -> None:
         """Counts the bytes of each letter in UTF-8; the last letter of a longer text is a line end of one byte."""
@@ -286,6 +300,8 @@ class StdioModel:
             return
         stream.wide += widths
         self.moves(call, True, sum(widths))
+        # Behind a rewind the C library may report a position of a wide stream that is not the one it writes at.
+        stream.file.murky |= not stream.append and call.after - call.before != sum(widths)
 
     def getw(self, call: ListedCall) -> None:
         # A call on the descriptor may have moved the position, so that it changes by 4 although fewer bytes were read.

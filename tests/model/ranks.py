@@ -94,6 +94,7 @@ def merged(files: list[Any], zeros: list[float]) -> Any:
     one.asked = sum(f.asked for f in files)
     if hasattr(one, "murky"):
         one.murky = any(f.murky for f in files)
+        one.unsure = sum(f.unsure for f in files)
     if hasattr(one, "synced"):
         one.synced = sum(f.synced for f in files)
     if hasattr(one, "strides"):

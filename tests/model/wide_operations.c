@@ -64,9 +64,9 @@ RUN_GET(fgetwc)
 RUN_GET(fgetwc_unlocked)
 RUN_GET(getwc)
 
-/* NAME STREAM ROOM: reads a line or, for fwscanf, a word; the result is the number of letters, -1 for none.
- * The zeros that a file holds are letters of the line, told from the zero at its end as those of fgets are.
- */
+/* NAME STREAM ROOM: reads a line or, for fwscanf, a word; the result is the number of letters, -1 for none;
+ * extra: letters before the first zero. The zeros that a file holds are letters of the line, told from the
+ * zero at its end as those of fgets are. */
 #define RUN_LINE(name)                                                                                       \
     RUN(name)                                                                                                \
     {                                                                                                        \
@@ -79,6 +79,7 @@ RUN_GET(getwc)
         while (got && room > 0 && text[room] == UNTOUCHED)                                                   \
             room--;                                                                                          \
         e->result = got ? (int64_t)room : -1;                                                                \
+        e->extra[0] = got ? (int64_t)wcslen(text) : 0;                                                       \
         free(text);                                                                                          \
     }
 RUN_LINE(fgetws)

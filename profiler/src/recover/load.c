@@ -57,11 +57,14 @@ static bool header_validate(const struct spool_header *header)
            is_truth(&header->offsets.first) && is_truth(&header->offsets.ended);
 }
 
+static const char *const nothing_recorded =
+    "it is not a spool, or the process ended before it began to record";
+
 /* Returns the reason why these bytes are not a valid header of a spool; NULL if they are valid. */
 static const char *fault_of(const struct spool_header *header)
 {
     if (memcmp(header->magic, SPOOL_MAGIC, sizeof header->magic) != 0)
-        return "it is not a spool, or the process ended before it began to record";
+        return nothing_recorded;
     if (header->layout != recording_layout())
         return "another version of iolens wrote it; use the `iolens recover` of that version";
     if (!header_validate(header))
@@ -78,7 +81,7 @@ const char *load_fault(const char *path, struct spool_header *header)
     if (!fault && !S_ISREG(info.st_mode))
         fault = "it is not a regular file";
     if (!fault && pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header)
-        fault = "it is shorter than the header of a spool";
+        fault = info.st_size == 0 ? nothing_recorded : "it is shorter than the header of a spool";
     if (fd >= 0)
         close(fd);
     return fault ? fault : fault_of(header);

@@ -19,8 +19,8 @@ void stdio_on_flush(const struct call *c, FILE *stream); /* A NULL stream means 
 /* Counts `done` complete items; part of another item may have moved the position. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
-/* Counts the bytes that fgets read into `room` bytes. A stream without a position, such as a pipe, does not
- * show bytes behind a zero byte, so they are not counted there. */
+/* Counts the bytes that fgets read into `room` bytes. Bytes behind a zero byte count only if
+ * the position shows them: not in a pipe, nor in a stream whose descriptor the program moved itself. */
 void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room);
 /* Counts the bytes that getline and fgetc returned. */
 void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);

@@ -90,9 +90,13 @@ void stdio_on_wide_print(const struct call *c, FILE *stream, int letters)
 {
     if (letters <= 0)
         return;
-    off_t end = c->mark >= 0 ? ftello(stream) : -1;
-    if (end > c->mark)
-        stdio_on_write(c, stream, end - c->mark);
+    int64_t bytes = c->mark >= 0 ? ftello(stream) - c->mark : 0;
+    /* Until the first output after a rewind, glibc may report the position that a wide stream had before it.
+     * The position that was counted is right then. */
+    if (bytes <= 0)
+        bytes = stdio_bytes_since(stream);
+    if (bytes >= letters && bytes <= letters * (int64_t)MB_CUR_MAX)
+        stdio_on_write(c, stream, bytes);
     else if (MB_CUR_MAX == 1)
         stdio_on_write(c, stream, letters);
 }
