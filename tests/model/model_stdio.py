@@ -267,7 +267,8 @@ class StdioModel:
             counts_zeros = call.name in GOT_STRING and self.rules.ours("zeros")
             self.moves(call, False, call.extra[0] if counts_zeros else call.result)
             stream = self.stream(call)
-            if counts_zeros and stream and stream.displaced and call.extra[0] > call.result:
+            displaced = stream and (stream.displaced or call.after - call.before != call.extra[0])
+            if counts_zeros and stream and displaced and call.extra[0] > call.result:
                 stream.file.unsure += call.extra[0] - call.result
                 stream.file.murky = True
 
