@@ -472,6 +472,18 @@ def test_ranks_that_share_processors_and_want_them() -> None:
     assert "Rank 2 on node1" in one["crowded-processors"].evidence
 
 
+def test_ranks_that_all_lack_a_processor_at_once_lack_processors_in_mpi_too() -> None:
+    """Four ranks are in MPI for 90 s of 100 s. If each was without a processor for 90 s, none had one for 60 s at the
+    least, so that the ranks did not just poll for one that computed. With 74 s each, they may have taken turns.
+    """
+    starved = placed("0,1", "0,1", "0,1", "0,1", on_core=5.0, runnable=90.0, mpi=90.0)
+    assert findings(starved)[0].id == "crowded-processors"
+    assert verdict(starved).kind == "cores"
+    in_turns = placed("0,1", "0,1", "0,1", "0,1", on_core=20.0, runnable=74.0, mpi=90.0)
+    assert "crowded-processors" not in said(in_turns)
+    assert verdict(in_turns).kind == "mpi"
+
+
 def test_ranks_on_few_processors_that_want_none_have_enough() -> None:
     """Numbers of ranks and processors are no proof: four ranks on one processor may sleep, or poll for messages."""
     crowd = ("0",) * 4

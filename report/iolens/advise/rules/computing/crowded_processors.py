@@ -56,18 +56,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if gain is None:
         gain = min(float(waits.sum()), job.run_time - computed)
         whose = f"of all ranks, {say.seconds(float(waits.sum()))} together"
-    bound = (
-        f"It assumes that all waiting for processors ends, {whose}; what stays at least is the computing of the rank "
-        f"that computes longest, {say.seconds(computed)}."
-    )
+    stays = f"; what stays at least is the computing of the rank that computes longest, {say.seconds(computed)}"
+    bound = f"It assumes that all waiting for processors ends, {whose}{stays if computed else ''}."
     return Seen(evidence, gain, bound, REMEDY)
 
 
 RULE = Rule(
     id="crowded-processors",
     title="Ranks share processors",
-    says="a rank was ready to run but had no processor for `core_wait` of the run, mostly outside MPI and I/O, on "
-    "processors that other ranks may also use (needs `iolens run --trace mpi`)",
+    says="a rank was ready to run but had no processor for `core_wait` of the run, mostly outside MPI and I/O or while "
+    "no other rank had one either, on processors that other ranks may also use (needs `iolens run --trace mpi`)",
     limits=("core_wait",),
     why="Ranks on one processor take turns, and all others wait for them in MPI; a rank that polls for messages takes "
     "the turn of a rank that computes.",

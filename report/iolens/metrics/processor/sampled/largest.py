@@ -30,7 +30,7 @@ from iolens.metrics.processor.sampled.parts import (
 )
 from iolens.metrics.processor.threads import UnevenThreads, working_threads
 from iolens.metrics.processor.time import in_parts, rank_time
-from iolens.metrics.processor.usage import core_use
+from iolens.metrics.processor.usage import CoreUse, core_use
 
 _KINDS = (
     "compute",
@@ -135,14 +135,28 @@ def core_waits(job: Job, each: Records) -> np.ndarray | None:
     """Returns the seconds in which each rank of `each` was ready to run and had no core.
 
     The value is 0 for a rank that may have waited mostly inside MPI calls: a rank that only polls for a message loses
-    nothing by waiting for a core. None if the kernel did not count the waiting.
+    nothing by waiting for a core, unless the ranks that it waits for have no core either. None if the kernel did not
+    count the waiting.
     """
     use = core_use(job)
     if use is None or not np.isfinite(use.runnable).any():
         return None
-    waited = np.nan_to_num(use.runnable[each["rank"]])
+    waited: np.ndarray = np.nan_to_num(use.runnable[each["rank"]])
+    if _without_any_core(job, use) >= CROWDED * job.run_time:
+        return waited
     outside = np.minimum(waited, in_parts(each, OUTSIDE))
     return np.where(2 * outside >= waited, waited, 0.0)
+
+
+def _without_any_core(job: Job, use: CoreUse) -> float:
+    """Returns the seconds, at least, in which all ranks were ready to run and none had a core; 0 if the kernel did not
+    count the waiting of each rank. Times that add up to more than all ranks but one can have must overlap.
+    """
+    waited = use.runnable[: max(1, job.nprocs)]
+    if len(waited) < job.nprocs or not np.isfinite(waited).all():
+        return 0.0
+    span = job.run_time - float(np.nan_to_num(use.init).min())
+    return max(float(waited.sum()) - (len(waited) - 1) * span, 0.0)
 
 
 def _computing(job: Job, share: float) -> Largest:
