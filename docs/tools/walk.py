@@ -31,7 +31,7 @@ SPOOLS = ".spools"
 
 MARK = "\x1e"
 OWN = {"results", "dist", ".git"}
-"""Names that a page's folder does not link to the clone: results are the page's own."""
+"""Entries of the clone to which a page's folder has no link, because its results are its own."""
 
 COLUMNS = "100"
 """Width of the terminal that pages show."""

@@ -29,7 +29,7 @@ struct ost_file {
 /* The context, set up once when the library is loaded. */
 struct emulation {
     bool on;
-    bool as_lustre; /* True if statfs reports Lustre's magic number. */
+    bool as_lustre; /* Makes statfs report Lustre's magic number. */
     /* Number of the process: a child of vfork has its parent's number here, and must not change the table
      * of files. */
     pid_t pid;

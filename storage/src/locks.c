@@ -25,9 +25,9 @@ static double cancel(struct ost_object *object, struct ost_holder *holder)
     return later(holder->clean_at, holder->granted_at);
 }
 
-/* Limits the range of another holder that waits for the same lock at the same time: the growth of each stops
- * at the other's request, so that their ranges do not overlap. Returns false if the requests themselves
- * overlap. */
+/* Limits the growth of another holder's range that waits for the same lock: neither grows into the other's
+ * request, so that their ranges do not overlap. Returns false if the requests overlap or the other does not
+ * wait. */
 static bool share_growth(struct ost_holder *other, struct range wanted, double now)
 {
     if (other->granted_at <= now || (other->wanted_begin < wanted.end && wanted.begin < other->wanted_end))

@@ -29,7 +29,7 @@ Trace = tuple[np.ndarray, np.ndarray]
 
 
 def traces(accesses: int, file: int, rank: int) -> Trace:
-    """Makes the accesses of a rank in a file, each of SIZE bytes, within that file's part of the run."""
+    """Invents a rank's accesses in a file, each of SIZE bytes, within that file's part of the run."""
     each = accesses // (RANKS * (FILES + 1))
     random = np.random.default_rng([file, rank])
     spent = random.lognormal(0.0, 0.4, each) * np.where(random.random(each) < 0.002, 20.0, 1.0)

@@ -39,7 +39,7 @@ static int made(const char *name)
     return fd;
 }
 
-/* Waits for a completion without a system call. */
+/* Polls for a completion, without io_uring_enter. */
 static int take(void)
 {
     struct io_uring_cqe done;

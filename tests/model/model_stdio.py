@@ -48,7 +48,7 @@ class StdioFile:
     murky: bool = (
         False  # True if another call moved the stream's descriptor, so that the place of the stream's bytes is unknown.
     )
-    unsure: int = 0  # Bytes behind zeros that count only if the recorder knows where the stream stood.
+    unsure: int = 0  # Bytes of lines with zeros, which count only if the recorder knew the position.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
     # Transfers by the place of their bytes.
     placed: list[tuple[bool, int, int, int, int]] = field(default_factory=list)

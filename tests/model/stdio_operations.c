@@ -260,7 +260,8 @@ RUN_TEXT(vfprintf, with_list(f, "%s", text))
     }
 RUN_LINE(fgets)
 RUN_LINE(fgets_unlocked)
-/* getline STREAM; getdelim STREAM LETTER: skipped with result -1 if a line would be gigabytes of zeros */
+/* getline STREAM; getdelim STREAM LETTER: skipped with result -1 if over 1 MiB is left, which may be one
+ * line */
 static int too_long(struct entry *e)
 {
     enum { LONGEST = 1 << 20 };

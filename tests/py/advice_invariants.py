@@ -145,8 +145,8 @@ def _hints(job: Job, found: Diagnosis) -> Iterator[str]:
 
 
 def _layouts(job: Job, found: Diagnosis) -> Iterator[str]:
-    """Yields stripe counts that are larger than any file can use, and stripe counts beyond the targets in the log whose
-    remedy does not say that they are.
+    """Yields stripe counts that no file is large enough for, and stripe counts above the number of targets in the log
+    if the remedy does not mention it.
     """
     table, layouts = striped_files(job), job.records.get("LUSTRE")
     targets = 0 if layouts is None else 1 + max((max(osts) for osts in layouts["osts"] if osts), default=-1)

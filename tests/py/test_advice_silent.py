@@ -152,8 +152,8 @@ def hdf5(
 
 
 def filled(more: float = 1.0, read: float = 0.0, each: int = 16 * MIB) -> Job:
-    """Returns a job in which one process writes four HDF5 datasets of `each` bytes; POSIX writes `more` times as many
-    bytes, and reads `read` times as many.
+    """Returns a job in which one process writes HDF5 datasets of `each` bytes, 4 of them or 64 MiB; POSIX writes 1 +
+    `more` times as many bytes, and reads `read` times as many.
     """
     datasets, given = max(4, 64 * MIB // each), max(4 * each, 64 * MIB)
     row = {"rank": 0, "WRITES": 1, "BYTES_WRITTEN": each, "DATASPACE_NPOINTS": each // 8, "DATATYPE_SIZE": 8}

@@ -105,7 +105,7 @@ storage and workloads, one run, launchers, sweeps; in a sweep: define â†’ plan â
 
 
 OPEN = {"foreign", "lazy", "memory", "missing", "places"}
-"""Folders that every file may import."""
+"""Modules that every file may import."""
 
 
 def name_of(path: Path) -> str:

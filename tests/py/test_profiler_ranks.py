@@ -75,7 +75,9 @@ def test_a_file_of_all_ranks_is_one_record(log: Path) -> None:
 
 
 def test_the_variance_of_time_lies_between_its_bounds(log: Path) -> None:
-    """The variance over ranks is at least that of the two extremes, and at most a quarter of their squared distance."""
+    """The two extremes alone bound the variance over ranks from below; a quarter of their squared distance bounds it
+    from above.
+    """
     _, (doubles,) = records(log, "all.dat")
     spread = doubles["POSIX_F_SLOWEST_RANK_TIME"] - doubles["POSIX_F_FASTEST_RANK_TIME"]
     assert spread**2 / (2 * RANKS) * 0.999 <= doubles["POSIX_F_VARIANCE_RANK_TIME"] <= spread**2 / 4 * 1.001

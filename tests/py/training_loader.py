@@ -2,8 +2,8 @@
 
 `python training_loader.py KIND READ DECODE STEP AHEAD FOLDER FORMAT`: KIND is the way to start workers (fork, spawn,
 forkserver), `pool`, or `torch`, PyTorch's DataLoader. READ, DECODE and STEP are seconds a batch. READ is slept inside
-the calls that read from FOLDER, which the library of `SLOW_READS` replaces; without AHEAD, a single batch is under way
-at a time.
+the calls that read from FOLDER, by the library made of `SLOW_READS`. With AHEAD 0, workers other than those of pool and
+torch load one batch at a time.
 """
 
 from __future__ import annotations

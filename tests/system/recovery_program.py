@@ -32,8 +32,8 @@ def program(name: str = "mpi_killed", compiler: str = "mpicc") -> Path:
 
 
 def environment(folder: Path, spool: Path | None = None) -> dict[str, str]:
-    """Returns environment variables that put files, logs and (unless another folder is given) spools into
-    this folder.
+    """Returns environment variables that put spools into this folder, unless another is given, and have its files
+    recorded.
     """
     own = {"IOLENS_SPOOL": str(spool or folder), "IOLENS_INCLUDE": str(folder)}
     return {**os.environ, **mpi.environment(FLAVOUR, 8, "romio321"), **own}

@@ -109,8 +109,8 @@ static void move_level(Store *store, bool writing, long long record, int level, 
                      store->path, record + 1, head, tail, whole);
 }
 
-/* Writes or reads a slab of an array, level by level, because several writers of whole fields have their
- * latitudes in the same record. */
+/* Writes or reads a slab level by level, because each level of a record with whole fields has latitudes of
+ * several writers. */
 static void move_binary(Store *store, bool writing, int array, int level, float *slab)
 {
     long long record = ((long long)array * store->cube->levels + level) / store->levels;

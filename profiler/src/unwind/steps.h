@@ -29,7 +29,7 @@ enum step_result {
     STEP_OUTERMOST /* There is no caller. */
 };
 
-/* Takes one step outwards from an instruction of the object. */
+/* Steps from an instruction of the object to its caller. */
 enum step_result step_out(struct steps *steps, const struct unwind_object *object, uintptr_t address,
                           struct registers *registers, const struct stack_span *stack);
 

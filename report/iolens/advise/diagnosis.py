@@ -139,7 +139,7 @@ def _confidence(said: Verdict, doubts: set[str]) -> str:
 
 
 def _gap_sentence(what: str, why: str) -> str:
-    """Returns a gap as a sentence."""
+    """Says what a log cannot tell."""
     return why if what in (RECORDS, TRANSFERS, REMARKS) else f"This log cannot tell {what}, because {why.rstrip('.')}."
 
 

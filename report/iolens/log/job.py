@@ -120,7 +120,7 @@ class Job:
 
     @property
     def partial(self) -> tuple[str, ...]:
-        """Returns the reasons why the log is not complete, in sentences; empty if it is."""
+        """Returns sentences on why the log is incomplete; none if it is complete."""
         reasons = [
             f"The profiler ran out of memory for {module.name}: some of its records are missing."
             for module in self.modules

@@ -1,8 +1,6 @@
-"""Rows of private tables that many ranks have in common: nodes of call chains, and objects.
-
-A row that several ranks share has rank -1, and its number means the same on all of them; a rank's own rows have higher
-numbers. In logs of older versions, each row belongs to one rank. A number on a rank therefore means the row of that
-rank, or, if the rank has none, the common row.
+"""Rows of private tables that many ranks have in common: nodes of call chains, and objects. A row that several ranks
+share has rank -1 and the same number on each of them; a rank's own rows have higher numbers. A number on a rank
+therefore means the rank's own row, or else the common row. In logs of older versions, each row belongs to one rank.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _line(function: str, place: str) -> SourceLine:
 
 
 def demangled(names: Sequence[str]) -> dict[str, str]:
-    """Returns C++ names as in the source, from binutils' c++filt; unchanged names without it."""
+    """Returns C++ names as in the source, by mangled name; empty without binutils' c++filt."""
     mangled = sorted({name for name in names if name.startswith("_Z")})
     tool = shutil.which("c++filt")
     if not mangled or not tool:

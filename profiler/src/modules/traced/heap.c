@@ -24,8 +24,8 @@ struct amounts {
     int64_t calls, bytes, live_blocks, live_bytes, high_bytes;
 };
 
-/* `high_bytes` of a caller are those that it held at the high water `high`. They are brought up to date only
- * when the caller's bytes change after a later high water, so that a high water costs the same for any number
+/* `high_bytes` of a caller are the bytes that it held at high water number `high`. They are updated only when
+ * the caller's bytes change after a later high water, so that a high water takes equally long with any number
  * of callers. */
 struct caller {
     struct amounts amounts;

@@ -42,7 +42,7 @@ _FUNCTIONS = """
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.epilog = "Four steps: iolens run --sample; iolens apa; edit the file that it writes; iolens run --apa."
+    parser.epilog = "Four steps: iolens run --sample; iolens apa LOG > FILE; edit FILE; iolens run --apa FILE."
     parser.add_argument("log", type=Path, metavar="LOG", help="a log recorded with iolens run --sample")
 
 

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Lists jobs, watches one, or writes its snapshot."""
+    """Lists jobs, watches one, or writes a snapshot or all metrics."""
     from iolens.lab.recovery import snapshot
     from iolens.pages.output import make_folder
 

@@ -23,7 +23,7 @@ baseline is cut here, and its number is written beside it.
 _FAINT = 0.35
 
 PLOT_WIDTH, KEY_WIDTH = 5.0, 22
-"""Inches for the bars beside the key, and characters in a line of the key."""
+"""Inches for the bars beside the legend, and characters in a line of it."""
 
 _MOST_BARS, _MOST_ROWS = 40, 5
 """Largest number of bars that stay readable in half the width of a page, and of rows of panels on a page."""

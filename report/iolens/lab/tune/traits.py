@@ -46,7 +46,7 @@ def traits(machines: Machines, settings: Sequence[Features], best: int, belief: 
 
 
 def _trait(name: str, unit: str, values: Array, weights: Array) -> Trait:
-    """Returns the median over the machines, and the interval that holds 95 % of their weight."""
+    """Returns the weighted median of the fitted machines, and the interval that holds 95 % of their weight."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
     low, middle, high = (

@@ -88,7 +88,7 @@ def family_name(label: str) -> str:
 
 class _Shapes:
     """The shapes of texts: `texts` are the different shapes, with a zero byte in place of each number, and `shape` is
-    that of each text. All texts are searched together, which is faster than a search for each.
+    the number of each text's shape. Numbers are looked for in all texts at once, which is faster.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from iolens.log.records import Records
 _LIBRARY = re.compile(
     r"/(lib|lib64|site-packages|dist-packages|[Pp]ython[^/]*)/|\.(py|pyc|so|pth|jl|R)\b|/pyvenv\.cfg$"
 )
-"""Paths in which interpreters and loaders look for modules and libraries."""
+"""Matches the paths of libraries and modules, by their folders or endings."""
 
 
 def of_libraries(job: Job, table: Records) -> np.ndarray:

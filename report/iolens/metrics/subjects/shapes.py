@@ -21,10 +21,10 @@ _WORTH = 0.01
 
 @once_per_job
 def operation_seconds(subjects: Subjects) -> pd.DataFrame:
-    """Returns seconds of an average process by operation, a row per layer and subject: module, letter, read, write,
-    meta (means over the logs), smallest and largest (their sum in a single log), run_time (mean; NaN for short runs on
-    a clock of whole seconds), logs. Layers in which no subject spent 1 % of the longest time are left out. The time
-    of a layer includes that of the layers that it calls.
+    """Returns seconds of an average process by operation, a row for each layer and compared subject: module, letter,
+    read, write, meta (means over the subject's logs), smallest and largest (sum of these in a log), run_time (mean; NaN
+    for short runs on a clock of whole seconds), logs. Layers in which no subject spent 1 % of the longest time are left
+    out. The time of a layer includes that of the layers that it calls.
     """
     parts = []
     for letter, subject in subjects.named:

@@ -144,7 +144,7 @@ def _is_name(text: str, begin: int, end: int) -> bool:
 
 
 def _sign_readings(sign: str) -> tuple[tuple[float, float], ...]:
-    """Returns the readings of signs that stand for numbers, such as ⑫, ¹² and ½."""
+    """Returns the values that signs such as ⑫, ¹² and ½ may mean, with their margins."""
     if sign.isdigit():
         return ((float("".join(str(unicodedata.digit(one)) for one in sign)), 0.5),)
     value = unicodedata.numeric(sign)

@@ -36,7 +36,7 @@ PROGRAMS: Exhibit[Job] = Exhibit(
 
 
 def _amount(value: float, what: str) -> str:
-    """Formats a count, or a time; the clock of the time before recording has hundredths of a second."""
+    """Formats a count or a time; the time before recording is known only to a hundredth of a second."""
     if what == start_up.BEFORE:
         return f"{value:,.2f}"
     return words.seconds(value) if what == start_up.FIRST else words.count(value)

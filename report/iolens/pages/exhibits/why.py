@@ -53,7 +53,7 @@ def _limits_words(job: Job) -> str:
 
 
 def what_if_note(job: Job) -> str:
-    """Returns the sentence on storage, and how sure the answers are."""
+    """Returns the sentence on storage, and how sure the savings are."""
     return (
         f"{storage_note(job)} What is saved lies between the least and the most: these differ by the error of the "
         f"replay, and by what calls may have waited for that the events do not tell. {_bound_only(job)}"

@@ -223,8 +223,8 @@ def build_commands(program: str, changes: Iterable[Mapping[str, Any]]) -> tuple[
 
 
 def with_command(experiment: Experiment, storage: Backend, spec: PointSpec) -> PointSpec:
-    """Returns the specification with the command of its build. Raises UsageError for a mapping that the starter of the
-    ranks cannot do.
+    """Returns the specification with the command that runs its program. Raises UsageError for a mapping that the
+    starter of the ranks cannot do.
     """
     hints = {} if _hints_by_file_alone(spec) else spec.hints
     asked_later = storage.get_stripes is not None and storage.make is None

@@ -53,10 +53,9 @@ def bounds(parts: Sequence[pd.DataFrame], limits: Mapping[str, float]) -> pd.Dat
 
 
 def of_runs(runs: pd.DataFrame, limits: Mapping[str, float]) -> tuple[float, str] | None:
-    """Returns `bound` for the medians of the runs of one point; None if the runs do not record stripes or writers.
-
-    Writers are the ranks that were seen to write to any file, or only to the file with the most bytes if a run records
-    no more.
+    """Returns `bandwidth_bound` for the medians of the runs of one point; None if these record no stripes or writers.
+    Writers are the ranks that wrote files (with MPI-IO, files of MPI-IO), or only the file with the most bytes if no
+    more is recorded.
     """
     if not has_limits(limits):
         return None

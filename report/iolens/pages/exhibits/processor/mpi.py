@@ -92,7 +92,7 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
     columns=[
         NAME,
         *share_columns("Time", "time"),
-        Column("before it, in barriers, s", "sync_time", guarded_seconds, optional=True),
+        Column("barriers before calls, s", "sync_time", guarded_seconds, optional=True),
         Column("Calls", "calls", words.guarded),
         Column("shortest, s", "min_time", guarded_seconds),
         Column("longest, s", "max_time", guarded_seconds),

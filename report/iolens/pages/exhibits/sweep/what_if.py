@@ -55,8 +55,8 @@ def _error_text(found: WhatIf) -> str:
             f"The model's parameters are those of {Path(found.model).name}; how well they fit is not known from here. "
         )
     text += (
-        "I/O time: of the slowest rank, closes included; by order of ranks: the least and most of it, by which of "
-        "those that arrive together is served first. "
+        "I/O time: of the slowest rank, closes included. By order of ranks: its least and its most, because it matters "
+        "which of the ranks that arrive together is served first. "
     )
     if found.exchange:
         text += f"Exchange between ranks and aggregators goes on at {found.exchange / 1e6:.0f} MB/s, as recorded. "
