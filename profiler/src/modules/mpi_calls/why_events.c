@@ -9,6 +9,7 @@
 #include "../../system/spin.h"
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
+#include "../stdio/streams.h"
 #include "mpi_functions.h"
 #include "why_gaps.h"
 
@@ -332,11 +333,12 @@ static void add_to_sum(struct why_events *events, const struct event *event, uin
         events->sum_file = 0;
 }
 
-/* Keeps a call of the file system: by itself if it was long, else in the sum of short calls. */
+/* Keeps a call of the file system: by itself if it was long, else in the sum of short calls. A call on a
+ * terminal or a pipe is left out, because faster storage would not shorten it. */
 static void keep_file_call(const struct call *c, const char *module, uint64_t file, int64_t bytes)
 {
     struct why_events *events = table_state(TABLE_why_events);
-    if (!events || !c->function || iolens_paused())
+    if (!events || !c->function || iolens_paused() || streams_is_no_file(file))
         return;
     struct event event = {.begin = c->t0,
                           .seconds = (float)(c->t1 - c->t0),

@@ -10,6 +10,7 @@ static void stdio_init(void *state, struct file *file, int fd)
 {
     struct stdio_state *s = state;
     (void)fd;
+    s->record.base.id = file->id;
     if (file->path[0] == '<')
         s->record.ints[STDIO_OPENS] = 1; /* Standard streams are open from the start. */
 }

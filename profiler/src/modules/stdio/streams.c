@@ -8,6 +8,7 @@
 #include "../../files/fds.h"
 #include "../../files/registry.h"
 #include "../../system/file_info.h"
+#include "../../system/hash.h"
 #include "../../system/system_call.h"
 
 static struct streams iolens_streams;
@@ -46,8 +47,18 @@ static const char *standard_name(FILE *handle)
 void streams_start(void)
 {
     struct stat info;
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         iolens_streams.redirected[fd] = file_info_fd(fd, &info) == 0 && S_ISREG(info.st_mode);
+        iolens_streams.id[fd] = record_id(standard_names[fd], strlen(standard_names[fd]));
+    }
+}
+
+bool streams_is_no_file(uint64_t id)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (iolens_streams.id[fd] == id)
+            return !iolens_streams.redirected[fd];
+    return false;
 }
 
 bool streams_is_redirected(const char *name)

@@ -30,6 +30,7 @@ struct streams {
     struct spin lock;
     _Atomic(struct stream *) buckets[STREAM_BUCKETS];
     bool redirected[STDERR_FILENO + 1]; /* True if the standard stream with this descriptor is a file. */
+    uint64_t id[STDERR_FILENO + 1];     /* Record ids of the standard streams, by descriptor. */
 };
 
 /* Finds the standard streams that are files, as after a redirection by a shell. Called when the program
@@ -38,6 +39,10 @@ void streams_start(void);
 
 /* Returns true if this pseudo-file name of Darshan's belongs to a standard stream that is a file. */
 bool streams_is_redirected(const char *name);
+
+/* Returns true if this record id is that of a standard stream that is no file, but a terminal, a pipe or the
+ * like. */
+bool streams_is_no_file(uint64_t id);
 
 /* Returns the entry of a stream; NULL if the stream is not recorded. Adds stdin, stdout and stderr at their
  * first use. */
