@@ -27,6 +27,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.writers import moved_by_rank
 from iolens.metrics.job.share import io_seconds, slowest_seconds
 from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.steps import communication_step
 from iolens.pages.job.judgement.rules import rules_text
 from job_example import MIB, frame, job_of
 from processor_example import use
@@ -479,9 +480,11 @@ def test_ranks_that_all_lack_a_processor_at_once_lack_processors_in_mpi_too() ->
     starved = placed("0,1", "0,1", "0,1", "0,1", on_core=5.0, runnable=90.0, mpi=90.0)
     assert findings(starved)[0].id == "crowded-processors"
     assert verdict(starved).kind == "cores"
+    assert "without a core for 90.0 % of the time, also in these calls" in communication_step(starved).evidence
     in_turns = placed("0,1", "0,1", "0,1", "0,1", on_core=20.0, runnable=74.0, mpi=90.0)
     assert "crowded-processors" not in said(in_turns)
     assert verdict(in_turns).kind == "mpi"
+    assert "without a core" not in communication_step(in_turns).evidence
 
 
 def test_ranks_on_few_processors_that_want_none_have_enough() -> None:

@@ -494,3 +494,10 @@ def test_the_step_of_computing_refers_to_a_table_that_the_log_has() -> None:
     made = job_of(1.0, private={"process": use(on_core=0.9, seconds=1.0)})
     rows = dict(steps.next_steps(made).rows("step", "look"))
     assert rows["4. compute faster"] == "time_parts"
+
+
+def test_two_times_that_print_alike_are_not_compared_in_numbers() -> None:
+    used = use(5.0)
+    used.loc[used["rank"] == 3, ["first_on_core", "user_time"]] += 0.01
+    said = steps.imbalance_step(job_of(nprocs=4, private={"process": used})).evidence
+    assert said == "rank 3 computes or is in MPI for 5.0 s, hardly longer than an average one"

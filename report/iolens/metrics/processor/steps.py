@@ -23,6 +23,7 @@ from iolens.metrics.processor.mpi.calls import mpi_calls, mpi_messages
 from iolens.metrics.processor.mpi.functions import mpi_functions
 from iolens.metrics.processor.mpi.peers import mpi_nodes
 from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled.largest import largest_part
 from iolens.metrics.processor.sampled.samples import hot_lines, profile, why_no_lines
 from iolens.metrics.processor.threads import working_threads
 from iolens.metrics.why.answers import path_by_activity, storage_saving, wait_states, waits_by_cause
@@ -126,7 +127,8 @@ def imbalance_step(job: Job) -> Step:
     computes = "computes or is in MPI for" if each[parts.UNTRACED].any() else "computes"
     does, part = ("is in I/O for", moved) if by_io else (computes, compute)
     busy, average = seconds_text(float(part[busiest])), seconds_text(float(part.mean()))
-    said = f"rank {each['rank'][busiest]} {does} {busy}, an average one {average}"
+    beside = "hardly longer than an average one" if busy == average else f"an average one {average}"
+    said = f"rank {each['rank'][busiest]} {does} {busy}, {beside}"
     outside = each[parts.UNKNOWN]
     hidden = outside.max() - (outside.mean() if by_io else 0.0)
     if hidden > max(work[busiest] - work.mean(), _LITTLE * job.run_time):
@@ -199,6 +201,10 @@ def communication_step(job: Job) -> Step:
     between = 0.0 if where is None else float(where["share"][where["where"] == "between nodes"].sum())
     if between:
         said.append(f"{between:.0f} % of the bytes between nodes (rank_order)")
+    lacking = largest_part(job)
+    if lacking is not None and lacking.kind == "cores" and lacking.detail:
+        without = percent_text(100 * lacking.share)
+        said.append(f"an average rank was without a core for {without} of the time, also in these calls")
     return Step(name, "; ".join(said), look, share)
 
 
