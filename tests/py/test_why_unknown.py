@@ -106,6 +106,20 @@ def test_a_first_message_may_wait_for_its_receiver_in_a_call_that_completes_othe
     assert "In MPI_Waitall a rank spent up to 3.8 s" in limits(job)[0]
 
 
+@pytest.mark.parametrize("function", ["MPI_Iscan", "MPI_Ialltoallv"])
+def test_one_of_several_operations_may_wait_inside_a_tree(function: str) -> None:
+    """Rank 0 completes two collective calls together, and rank 1, which writes, posts them late."""
+    lines = [RankLine(), RankLine().file(0, 5), RankLine()]
+    for line, begin, end in zip(lines, (1.0, 5.0, 1.0), (5.1, 5.1, 1.1), strict=True):
+        posts = [len(line.add("iall", function, begin, begin, communicator=WORLD, size=3).rows) - 1 for _ in "ab"]
+        line.wait(begin, end, *posts).together("MPI_Barrier", 5.2 if end > 5 else 1.2, 5.3, 3)
+    job = job_with(*lines)
+    saved, least, most = interval(job)
+    assert (saved, least) == (pytest.approx(0.0), 0.0)
+    assert most == pytest.approx(4.0, abs=0.11)
+    assert "In MPI_Waitall a rank spent up to 4.0 s" in limits(job)[0]
+
+
 def test_joined_calls_leave_an_interval_of_the_replays_error() -> None:
     lines = [RankLine().file(0, 5).together("MPI_Barrier", 5, 5.1, 2), RankLine().together("MPI_Barrier", 1, 5.1, 2)]
     assert interval(job_with(*lines)) == (4.0, 4.0, 4.0)

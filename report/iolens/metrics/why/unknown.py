@@ -56,7 +56,7 @@ def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Reco
     for calls in (*messages, joins.entered[known], joins.completed[known], joins.windows.waiting):
         alone[calls[calls >= 0]] = False
     inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
-    cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), _for_receives(program, joins, graph))
+    cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), _in_several(program, joins, graph))
     gap = np.zeros(len(program)) if other_threads is None else _gaps_with_calls(program, graph, other_threads)
     of_function = np.bincount(program.function, weights=cost, minlength=len(program.functions))
     order = np.argsort(-of_function, kind="stable")[: np.count_nonzero(of_function)]
@@ -65,17 +65,20 @@ def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Reco
     return Unknown(cost, gap, names, _largest_of_ranks(program, cost), _largest_of_ranks(program, gap), threads_do_io)
 
 
-def _for_receives(program: Program, joins: Joins, graph: Graph) -> np.ndarray:
-    """Returns for each call the seconds in which it may have waited for a receive of a message that MPI usually
-    buffers: the first message to a rank can wait until that rank calls MPI. A call that completes several operations
-    may also have waited for another one of them.
+def _in_several(program: Program, joins: Joins, graph: Graph) -> np.ndarray:
+    """Returns the seconds in which each call that completes several operations may have waited for one of them.
+
+    That is a receive of a message that MPI usually buffers, because the first message to a rank can wait until that
+    rank calls MPI; or a rank whose data this rank gets in a collective call.
     """
     found = np.zeros(len(program))
     rows = np.flatnonzero((joins.send_done >= 0) & ~is_rendezvous(program, joins))
     rows = rows[~calls_of_one(program)[joins.send_done[rows]]]
-    done, posted = joins.send_done[rows], program.start[joins.receive[rows]]
+    parts = np.flatnonzero(joins.perhaps_behind >= 0)
+    done = np.concatenate([joins.send_done[rows], joins.completed[parts]])
+    came = program.start[np.concatenate([joins.receive[rows], joins.perhaps_behind[parts]])]
     free = program.end[done] - graph.cost[done]
-    waited = np.where(posted < program.end[done], posted - free, 0.0)
+    waited = np.where(came < program.end[done], came - free, 0.0)
     np.maximum.at(found, done, np.where(waited >= CERTAINLY_BLOCKED, waited, 0.0))
     return found
 

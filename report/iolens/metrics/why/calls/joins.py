@@ -50,7 +50,8 @@ class Joins:
     """Messages: calls that posted and completed the send and the receive (arrays; -1: none completed it), and the
     message's bytes. Collective calls: `group` of each role, the calls in which the rank entered and in which it
     completed, the shape and root of its group, and `behind`, the call of a rank whose data came so late that this rank
-    waited for them (-1: none is known). windows: one-sided communication. not_joined: roles of messages or
+    waited for them (-1: none is known). perhaps_behind: such a call where this rank may have waited for another
+    operation instead, which the same call completed. windows: one-sided communication. not_joined: roles of messages or
     collective calls without partner.
     """
 
@@ -65,6 +66,7 @@ class Joins:
     shape: np.ndarray
     is_root: np.ndarray
     behind: np.ndarray
+    perhaps_behind: np.ndarray
     windows: WindowWaits
     not_joined: int
 
@@ -175,13 +177,16 @@ def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[s
     group = group.reshape(-1)
     shape = _ranks_waited_for(program, names, group, call, completed, links["bytes"][rows])
     is_root = links["peer"][rows] == links["rank"][rows]
+    behind = _behind(program, group, call, completed, shape, is_root)
+    alone = np.bincount(links["call"], minlength=len(program))[completed] == 1 if len(rows) else np.zeros(0, bool)
     return {
         "group": group,
         "entered": call,
         "completed": completed,
         "shape": shape,
         "is_root": is_root,
-        "behind": _behind(program, group, call, completed, shape, is_root),
+        "behind": np.where(alone, behind, -1),
+        "perhaps_behind": np.where(alone, -1, behind),
     }, int(len(key) - len(rows))
 
 
@@ -198,9 +203,7 @@ def _behind(
     """
     found = np.full(len(group), -1)
     some = np.isin(shape, (ROOT_FIRST, LOWER_FIRST, SOME)) | ((shape == ROOT_LAST) & ~root)
-    # A call that completes several operations may last longer because of another operation.
-    alone = np.bincount(program.links["call"], minlength=len(program))[np.maximum(completed, 0)] == 1
-    rows = np.flatnonzero(some & (completed >= 0) & alone)
+    rows = np.flatnonzero(some & (completed >= 0))
     if not len(rows):
         return found
     begin = program.start[entered]
