@@ -119,6 +119,7 @@ check: setup-test ## check style, types, words of texts and commits, and the com
 	@.venv/bin/mypy --no-error-summary
 	@git ls-files '*.c' '*.h' | xargs .venv/bin/clang-format --dry-run -Werror
 	@.venv/bin/python tests/style/plain_words.py
+	@.venv/bin/python tests/style/comment_names.py
 	@.venv/bin/python tests/style/commits.py
 
 types: setup-test ## check the types with the oldest and the newest NumPy and pandas that are allowed

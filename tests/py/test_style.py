@@ -63,6 +63,21 @@ def test_a_fault_is_found(name: str, text: str, fault: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("a.py", 'X = 1\n"""Used by `gone_name`."""\n', ["no file has the name gone_name"]),
+        ("a.py", '_X1 = 1\n"""Least of `X1`."""\n', ["in this file X1 has an underscore in front"]),
+        ("a.c", "/* See `gone_name`. */\nint x;\n", ["no file has the name gone_name"]),
+        ("a.py", '_USED = 1\n"""Read by `b.used`, in `_USED`."""\n', []),
+    ],
+)
+def test_a_name_in_a_comment_exists(name: str, text: str, fault: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(STYLE))
+    files = {Path(name): text, Path("b.c"): "/* Not `a`. */ int used, X1, b;\n"}
+    assert [found.split(": ", 1)[1] for found in check_of("comment_names").faults(files)] == fault
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("a.py", '"""Returns the ranks of a job."""\nNAME = "Which ranks wait?"\n'),
