@@ -30,7 +30,7 @@ from iolens.metrics.times import traces
 from iolens.pages.blocks import Text
 from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
 from iolens.pages.exhibits.overview import gauge_pairs
-from iolens.pages.exhibits.processor.counters import counter_text
+from iolens.pages.exhibits.processor.counters import COUNTERS, counter_text
 from iolens.pages.exhibits.processor.time import EFFICIENCIES, TIME_PARTS
 from iolens.pages.exhibits.storage.files import COSTLY_FILES, FAILED_CALLS
 from iolens.pages.exhibits.storage.striping import TARGET_BYTES
@@ -463,6 +463,9 @@ def test_rates_of_a_recovered_log_are_not_known() -> None:
     ended = replace(made, private={**made.private, "job": {"partial": ["The process was killed."]}})
     assert counters(made)["rate"].tolist() == pytest.approx([250.0])
     assert np.isnan(counters(ended)["rate"]).all()
+    table = COUNTERS.table(ended)
+    assert "rate" not in table.columns
+    assert "This log was recovered" in table.note
 
 
 def test_a_name_that_differs_in_a_folder_is_explained() -> None:

@@ -66,7 +66,10 @@ def _usage_columns(job: Job) -> list[Column]:
 
 def _usage_note(job: Job) -> str:
     """Returns a note about the source of the numbers, and about the sum that is missing."""
-    said = "From getrusage over the whole life of each process; for a killed process, until it last wrote its spool."
+    said = (
+        "From getrusage over the whole life of each process, with what it ran before an exec; for a killed process, "
+        "until it last wrote its spool."
+    )
     if job.nprocs == 1:
         return said
     return (

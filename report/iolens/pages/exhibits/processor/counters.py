@@ -55,7 +55,7 @@ def _columns(job: Job) -> list[Column]:
         Column("region", "region"),
         Column("", "event"),
         Column("average rank" if job.nprocs > 1 else "value", ("value", "unit", "unavailable"), counter_text),
-        Column("rate", "rate", _rate),
+        Column("rate", "rate", _rate, optional=True),
         *([Column("Imb.%", "imbalance_percent", words.points)] * (job.nprocs > 1)),
         Column("counted", "ran", words.points),
     ]
@@ -66,6 +66,7 @@ def _counter_note(job: Job) -> str:
     found = counters.counters(job)
     said = [
         "Counted: the part of the time in which the event had a counter; values are scaled up to the whole time.",
+        "This log was recovered: its counts end when they were last written, so that rates are not known.",
         "n/a: the event was not counted, so nothing is derived from it.",
         "Nominal peak: the most double-precision operations per cycle of such a core, from a table of processors, "
         "not measured.",
@@ -74,7 +75,7 @@ def _counter_note(job: Job) -> str:
     if found is not None:
         lacks = any(found["unavailable"].tolist())
         nominal = any("nominal peak" in unit for unit in found["unit"].tolist())
-    return " ".join(one for one, holds in zip(said, (True, lacks, nominal), strict=True) if holds)
+    return " ".join(one for one, holds in zip(said, (True, job.is_recovered, lacks, nominal), strict=True) if holds)
 
 
 COUNTERS: Exhibit[Job] = Exhibit(
