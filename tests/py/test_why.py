@@ -451,6 +451,17 @@ def test_a_wait_for_a_files_lock_is_a_cause_that_storage_does_not_free() -> None
     assert times["locks of files free"] == pytest.approx(1.1)
 
 
+def test_waits_for_the_locks_of_many_files_stay_waits_for_locks() -> None:
+    """Only the first 60 files have work of their own in the table; the locks of the others share a row."""
+    late, other = RankLine(), RankLine().together("MPI_Barrier", 0, 8.1, 2)
+    for number in range(80):
+        late.lock(number / 10, (number + 1) / 10, number + 1)
+    rows = waits_by_cause(job_with(late.together("MPI_Barrier", 8, 8.1, 2), other))
+    assert rows is not None
+    assert set(rows["kind"]) == {"lock"}
+    assert rows["seconds"].sum() == pytest.approx(8.0)
+
+
 def test_the_analysis_ends_where_the_events_of_one_rank_end() -> None:
     whole = RankLine().together("MPI_Barrier", 1, 2, 2).send(2.5, 2.6, 1).together("MPI_Barrier", 3, 4, 2)
     whole.file(4, 5).together("MPI_Finalize", 6, 6.1, 2)
@@ -490,6 +501,19 @@ def test_the_sentence_names_the_rank_whose_io_the_saving_is_from() -> None:
     assert note_of(late, RankLine().together("MPI_Barrier", 1, 5.1, 2)) == (
         "With infinitely fast storage this job would take at most 4.00 s less, mostly for rank 0: its read of "
         "/scratch/mesh held up 1 other rank."
+    )
+
+
+def test_the_sentence_names_a_rank_with_less_io_than_others() -> None:
+    """Ranks 1 to 3 write for longer than rank 0 reads, while rank 4 computes, so that nobody waits for them."""
+    late = RankLine().together("MPI_Barrier", 4, 4.1, 5).file(4.1, 6, 1, "read").together("MPI_Barrier", 6, 6.1, 5)
+    busy = [RankLine().file(0, 3, 2).together("MPI_Barrier", 3, 4.1, 5) for _ in range(3)]
+    others = [
+        line.together("MPI_Barrier", 4.1, 6.1, 5) for line in (*busy, RankLine().together("MPI_Barrier", 4, 4.1, 5))
+    ]
+    assert note_of(late, *others) == (
+        "With infinitely fast storage this job would take at most 1.90 s less, mostly for rank 0: its read of "
+        "/scratch/mesh held up 4 other ranks."
     )
 
 

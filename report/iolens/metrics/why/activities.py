@@ -12,7 +12,7 @@ from iolens.metrics.why.calls.program import CORE, FAULT, LOCK, MPI, Program
 from iolens.metrics.why.waits import Waits
 
 _MOST_FILES = 60
-"""Maximum number of pairs of a function and a file with an activity of their own; all others share one."""
+"""Maximum number of pairs of a function and a file with an activity of their own; others share one for each kind."""
 
 
 class Activity(NamedTuple):
@@ -95,9 +95,10 @@ def _kinds(program: Program, alike: Mapping[int, int]) -> tuple[tuple[Activity, 
         place[pair] = len(kinds)
         function = int(unique[pair, 0])
         kinds.append(Activity(others.get(function, "I/O"), program.functions[function], int(unique[pair, 1])))
-    if len(largest) < len(unique):
-        place[place < 0] = len(kinds)
-        kinds.append(Activity("I/O", "", 0))
+    word = np.array([others.get(function, "I/O") for function in unique[:, 0].tolist()], object)
+    for rest in sorted(set(word[place < 0].tolist())):
+        place[(place < 0) & (word == rest)] = len(kinds)
+        kinds.append(Activity(rest, "", 0))
     of_files = place[which]
     of_call = np.zeros(len(program), np.int64)
     of_call[is_file] = of_files[: int(is_file.sum())]

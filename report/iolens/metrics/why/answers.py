@@ -29,7 +29,7 @@ from iolens.metrics.why.places import with_places
 from iolens.metrics.why.replay import Graph, graph_of
 from iolens.metrics.why.unknown import Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
-from iolens.metrics.why.what_if import OWN_CORES, STORAGE, Answer, Beside, most_on_files, what_if
+from iolens.metrics.why.what_if import MOST_RANKS, OWN_CORES, STORAGE, Answer, Beside, most_on_files, what_if
 
 _DUE = {"computing": "computing", "I/O": "io", "lock": "locks", "core": "cores", "fault": "faults", "MPI": "mpi"}
 """Kinds of work that make others wait, and their columns."""
@@ -116,15 +116,25 @@ def answers(job: Job) -> list[Answer] | None:
 
 
 def _beside(job: Job, is_whole: bool) -> Beside:
-    """Returns facts from other tables of the log about storage targets and, if the events are whole, about cores."""
+    """Returns facts about storage targets, ranks that others waited for and, if the events are whole, about cores."""
     targets: dict[int, frozenset[int]] = {}
     layouts = job.records.get("LUSTRE")
     for file, on in () if layouts is None or not len(layouts) else layouts.rows("id", "osts"):
         targets[int(file)] = targets.get(int(file), frozenset()) | frozenset(map(int, on))
     times, use = (rank_time(job), core_use(job)) if is_whole else (None, None)
     if times is None or use is None or np.isnan(use.runnable).any() or RUNNABLE not in times:
-        return Beside(targets)
-    return Beside(targets, (times[RUNNABLE], use.runnable))
+        return Beside(targets, late=_late_for_io(job))
+    return Beside(targets, (times[RUNNABLE], use.runnable), _late_for_io(job))
+
+
+def _late_for_io(job: Job) -> list[int]:
+    """Returns the ranks whose I/O others waited for longest."""
+    found, causes = why(job), _causes(job)
+    if found is None or causes is None:
+        return []
+    is_io = np.array([kind.kind == "I/O" for kind in found.activities.kinds])
+    waits = (causes.short + causes.long)[:, is_io].sum(axis=1)
+    return [rank for rank in np.argsort(-waits, kind="stable").tolist()[:MOST_RANKS] if waits[rank] > 0]
 
 
 @once_per_job

@@ -15,8 +15,10 @@ from iolens.metrics.why.calls.program import CORE, FAULT, FILE, FILES, LOCK, MPI
 from iolens.metrics.why.replay import Graph, replayed_run_time
 from iolens.metrics.why.unknown import Unknown, unknown_of
 
-_MOST_RANKS = _MOST_FILES = _MOST_TARGETS = 3
-"""Ranks, files and storage targets with the most I/O for which the question is asked one by one."""
+MOST_RANKS = _MOST_FILES = _MOST_TARGETS = 3
+"""Ranks, files and storage targets for which the question is asked one by one: those with the most I/O, but first the
+ranks whose I/O others waited for.
+"""
 
 _INDEPENDENT = re.compile(r"MPI_File_i?(read|write)(_at|_shared)?(_c)?$")
 """Functions of MPI-IO that each rank calls by itself."""
@@ -62,13 +64,14 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Beside:
-    """Facts from other tables of the log. targets: the storage targets of each file, by record id. without_core: two
-    arrays of seconds in which each rank was ready to run and had no core: a lower bound outside of calls, and the
-    sum (None: not known).
+    """Facts that the calls alone do not tell. targets: the storage targets of each file, by record id. without_core:
+    two arrays of seconds in which each rank was ready to run and had no core: a lower bound outside of calls, and the
+    sum (None: not known). late: ranks whose I/O others waited for, the one with most waits first.
     """
 
     targets: Mapping[int, frozenset[int]] = field(default_factory=dict)
     without_core: tuple[np.ndarray, np.ndarray] | None = None
+    late: Sequence[int] = ()
 
 
 class _Asked(NamedTuple):
@@ -118,7 +121,7 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
     if work.seconds > 0 or threads_do_io:
         for question, left in FASTER.items():
             yield _Asked(WhatIfQuestion(question), graph.gap, work.cost(*everywhere, left))
-        for rank in work.ranks():
+        for rank in work.ranks(beside.late):
             rows = program.rank == rank, program.rank[program.inner_call] == rank
             yield _Asked(WhatIfQuestion("I/O of this rank free", rank=rank), graph.gap, work.cost(*rows, 0.0))
         for file in work.files():
@@ -200,13 +203,13 @@ class _FileWork:
         self.group_of[joins.completed[together]] = joins.group[together]
         self.seconds = float(self.spent.sum() + program.inner_seconds.sum())
 
-    def ranks(self) -> list[int]:
-        """Returns the ranks with the most I/O, if not all ranks are alike."""
+    def ranks(self, late: Sequence[int]) -> list[int]:
+        """Returns the ranks that others waited for (`late`), then those with the most I/O."""
         spent = np.bincount(self.program.rank, weights=self.spent, minlength=self.program.ranks)
         inner_rank = self.program.rank[self.program.inner_call]
         spent += np.bincount(inner_rank, weights=self.program.inner_seconds, minlength=self.program.ranks)
-        order = np.argsort(-spent, kind="stable")[:_MOST_RANKS]
-        return [int(rank) for rank in order if spent[rank] > 0 and self.program.ranks > 1]
+        chosen = dict.fromkeys([*late, *np.argsort(-spent, kind="stable").tolist()])
+        return [rank for rank in chosen if spent[rank] > 0 and self.program.ranks > 1][:MOST_RANKS]
 
     def by_file(self) -> dict[int, float]:
         """Returns the seconds of I/O on each file, most first; calls on several files at once are left out."""
