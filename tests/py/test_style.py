@@ -66,7 +66,7 @@ def test_a_fault_is_found(name: str, text: str, fault: str, tmp_path: Path) -> N
     ("name", "text", "fault"),
     [
         ("a.py", 'X = 1\n"""Used by `gone_name`."""\n', ["no file has the name gone_name"]),
-        ("a.py", '_X1 = 1\n"""Least of `X1`."""\n', ["in this file X1 has an underscore in front"]),
+        ("a.py", '_ROWS = 1\n"""Least of `ROWS`."""\n', ["in this file ROWS has an underscore in front"]),
         ("a.c", "/* See `gone_name`. */\nint x;\n", ["no file has the name gone_name"]),
         ("a.py", '_USED = 1\n"""Read by `b.used`, in `_USED`."""\n', []),
     ],
