@@ -359,6 +359,7 @@ def test_one_stripe_for_all_is_told_one_remedy() -> None:
     """A file of one stripe also makes its target the busiest one, but only one layout may be advised for the file."""
     found = {one.id: one for one in findings(read_log(TESTS / "data/darshan/imbalanced-io.darshan"))}
     assert "lfs setstripe -c 8 -S 1M FOLDER" in found["narrow-stripes"].remedy
+    assert "first step" not in found["narrow-stripes"].remedy, "the log names too few targets"
     assert "uneven-targets" not in found
 
 

@@ -9,7 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.shared.capacity import filled_stripes, fitting_unit
 from iolens.log import Job
-from iolens.metrics.files.stripes.striping import striped_files
+from iolens.metrics.files.stripes.striping import named_targets, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.share import slowest_seconds
@@ -48,7 +48,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
     layout = ProposedStripes(more, unit, tuple(ids.tolist()))
-    room = min(ranks, int(filled_stripes(table["size"][first : first + 1], limits)[0]))
+    room = min(ranks, int(filled_stripes(table["size"][first : first + 1], limits)[0]), named_targets(job))
     remedy = "{layout}" + (f"\n\n{_MORE}" if more == limits["enough_stripes"] and room >= 2 * more else "")
     return Seen(evidence, spent * (1 - share), bound, remedy, layout=layout)
 
