@@ -233,8 +233,10 @@ def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
     assert verdict(made).kind == "too few targets"
     assert said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))["narrow-stripes"].gain == 0.1
     assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3, 4]})}))
-    few = said(job(64, {"POSIX": posix, "LUSTRE": layouts({1: [0]})}))["narrow-stripes"]
-    assert "first step" not in few.remedy, "the log names no more targets than the proposed stripes"
+    large = posix.assign(POSIX_BYTES_WRITTEN=4096 * MIB, POSIX_MAX_BYTE_WRITTEN=4096 * MIB - 1)
+    for target, said_so in ((3, False), (40, True)):
+        found = said(job(64, {"POSIX": large, "LUSTRE": layouts({1: [target]})}))["narrow-stripes"]
+        assert ("This is a first step" in found.remedy) == said_so, "more stripes are proposed where there are targets"
 
 
 @pytest.mark.parametrize("much", [1.0, 2.0**20, 2.0**26])
