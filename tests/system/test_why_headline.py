@@ -35,10 +35,11 @@ BUNDLED: dict[str, tuple[int, list[object]]] = {
     "checkpoint": (6, [BUILD / "checkpoint_simulator", *FACES, "--num_writers", 1]),
     "restart": (6, [BUILD / "restart_simulator", *FACES, "--make"]),
     "alignment": (2, [BUILD / "alignment", "-s", 4]),
-    "collectives": (2, [BUILD / "collectives", "--oversubscribed", "--operations", "Barrier", "-i", 5]),
     "coupled": (3, [BUILD / "coupled", "-s", 3, "-c", 0.02]),
     "metadata": (2, [BUILD / "metadata", "-n", 50]),
 }
+PRINTS = [BUILD / "collectives", "--oversubscribed", "--operations", "Barrier", "-i", 5]
+"""A bundled program that uses no files, and prints to a pipe."""
 SENTENCE = re.compile(
     r"With infinitely fast storage this job would take at most (< )?([\d.]+) s less"
     r"(, mostly for rank (\d+): its (\S+)(?: of (\S+))? held up (\d+) other ranks?)?\."
@@ -86,6 +87,11 @@ def assert_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_bundled_programs(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ranks, command = BUNDLED[name]
     assert_said(record(tmp_path, command, ranks, ["--why"]), capsys)
+
+
+def test_a_bundled_program_without_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(record(tmp_path, PRINTS, 2, ["--why"]))]) == 0
+    assert "Infinitely fast storage would save this job nothing" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("make", [_mpi4py, _ncmpigen, _hdf5])
