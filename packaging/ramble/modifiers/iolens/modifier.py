@@ -9,7 +9,8 @@
         iolens_against: /path/of/the/base/experiment/iolens
         iolens_limits: "--fail 'run_time>+10%' --fail 'posix_calls_write>+0%'"
 
-It was tried with Ramble 0.5.0.
+It needs success criteria with `anti_match`, which Ramble 0.5.0 lacks. It was tried with the development version of
+23 October 2024 (commit e2d88e88).
 """
 
 from ramble.modkit import (

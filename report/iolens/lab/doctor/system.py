@@ -88,6 +88,7 @@ def tools() -> Iterator[CheckResult]:
         "make": "`iolens workloads build`",
         "cc": "`iolens workloads build`",
         "reframe": "ReFrame's tests with the mixin IolensCheck",
+        "ramble": "Ramble's experiments with the modifier iolens",
     }.items():
         path = shutil.which(name)
         yield CheckResult(name, path or "not there", True if path else None, "" if path else f"for {what}")
