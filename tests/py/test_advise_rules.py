@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import Finding, findings, judge, rules, verdict
+from advice_invariants import contradictions
+from iolens.advise import Finding, diagnosis, findings, judge, rules, verdict
 from iolens.advise.limits import DEFAULTS, changed, from_file
 from iolens.advise.rules.computing import uneven_computing
 from iolens.advise.rules.ranks import turns
@@ -311,6 +312,15 @@ def test_a_run_with_too_little_io_to_judge_says_so_with_the_parts_of_its_time() 
     )
     alone = replace(short_run(6.0, 2.0), private={})
     assert verdict(alone, limits).sentence.endswith("6.0 s of 10 s; advice begins at 20 s of I/O.")
+
+
+def test_io_that_is_long_on_one_rank_alone_is_judged_though_no_part_of_an_average_rank_is_long() -> None:
+    calls = short_run(0.0, 2.0).private["mpi_calls"].assign(time=0.05, min_time=0.05, max_time=0.05)
+    files = {"POSIX": own_files([0.01, 0.01, 0.01, 0.7])}
+    made = job(4, files, run_time=0.9, mpi_calls=calls, process=use(0.3, seconds=0.9))
+    found = diagnosis(made)
+    assert found.verdict.sentence.startswith("I/O took at most 78 % of the run: 0.70 s of 0.90 s; ")
+    assert contradictions(made, found) == []
 
 
 def test_a_run_that_starts_mpi_for_most_of_its_time_is_bound_by_that() -> None:

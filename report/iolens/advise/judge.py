@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iolens.advise import say
 from iolens.advise.finding import TOO_SHORT, Finding, Verdict
 from iolens.advise.limits import Limits
-from iolens.advise.standing import HARDLY, INCOMPLETE, NOTHING, SHORT, WHOLE_SECONDS, log_standing
+from iolens.advise.standing import HARDLY, INCOMPLETE, JUDGED, NOTHING, SHORT, WHOLE_SECONDS, log_standing
 from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.stripes.striping import unrecorded_files
@@ -43,10 +43,10 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
     share, spent = io_span_share(job), io_span_seconds(job)
     elsewhere = beside_io(job, limits, share)
     worth = [one for one in found if one.worth_it]
-    if elsewhere is not None and not (elsewhere.is_too_short and worth):
+    stands = log_standing(job, limits)
+    if elsewhere is not None and not (elsewhere.is_too_short and (worth or stands == JUDGED)):
         return elsewhere
     how = _HOW if job.nprocs > 1 else _HOW_ALONE
-    stands = log_standing(job, limits)
     if share is None or spent is None or stands in (NOTHING, HARDLY, SHORT, WHOLE_SECONDS, INCOMPLETE):
         if worth:
             return _by_finding(worth[0], share)
