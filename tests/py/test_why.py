@@ -116,6 +116,17 @@ def test_a_loop_of_tests_in_one_row_is_the_same_wait() -> None:
     assert waits(found) == [(1, "late sender", 3.0)]
 
 
+@pytest.mark.parametrize("function", ["MPI_Wait", "MPI_Test"])
+def test_a_loop_that_asks_for_a_requests_status_is_part_of_its_completion(function: str) -> None:
+    receiver = RankLine()
+    post = receiver.post(0.0, 1e-6, 0)
+    receiver.add("call", "MPI_Request_get_status", 2.0, 5.0, size=1000)
+    receiver.wait(5.0 + 1e-5, 5.0 + 2e-5, post, function=function)
+    found = solved(RankLine().file(0.0, 5.0).send(5.0, 5.0 + 1e-6, 1), receiver)
+    assert waits(found) == [(1, "late sender", 3.0)]
+    assert run_times(found)[STORAGE] == pytest.approx(2.0, abs=1e-4)
+
+
 def test_tests_beside_computing_are_no_wait() -> None:
     found = polling(1e-2)
     assert waits(found) == []

@@ -14,24 +14,30 @@ _LONGEST_PAUSE = 50e-6
 does not wait. A few pauses may be longer, while other processes have the core.
 """
 _PROBES = ("MPI_Iprobe", "MPI_Improbe")
+_STATUS = "MPI_Request_get_status"
+"""Function that tells whether a posted operation could be completed, and leaves its completion to a later call."""
 
 
 def without_polling(rows: Records) -> Records:
-    """Returns the rows with each loop of `MPI_Test*` that ends with a completion, and each loop of `MPI_Iprobe` that
-    ends with a receive, as one call from the start of the loop. If the receive is posted, it remains a call of its own.
+    """Returns the rows with each loop of `MPI_Test*` or `MPI_Request_get_status` that ends with a completion, and each
+    loop of `MPI_Iprobe` that ends with a receive, as one call from the start of the loop. If the receive is posted, it
+    remains a call of its own.
     """
     between = _between_polls(rows)
     rows = rows.where(~between) if between.any() else rows
     function = rows["function"].tolist()
     tests = {name for name in set(function) if name.startswith("MPI_Test") or name == "MPI_Win_test"}
-    if not tests and not set(function).intersection(_PROBES):
+    if not tests and not set(function).intersection((*_PROBES, _STATUS)):
         return rows
     is_test = np.fromiter((name in tests for name in function), bool, len(rows))
     is_probe = np.fromiter((name in _PROBES for name in function), bool, len(rows))
+    is_status = np.fromiter((name == _STATUS for name in function), bool, len(rows))
     kind = rows["kind"]
     asks = kind == "call"
-    goes_on = (is_test[:-1] & is_test[1:] & (asks | (kind == "done") | (kind == "win"))[1:]) | (
-        is_probe[:-1] & ((is_probe & asks) | (kind == "recv") | (kind == "irecv"))[1:]
+    goes_on = (
+        (is_test[:-1] & is_test[1:] & (asks | (kind == "done") | (kind == "win"))[1:])
+        | (is_probe[:-1] & ((is_probe & asks) | (kind == "recv") | (kind == "irecv"))[1:])
+        | (is_status[:-1] & ((is_status & asks) | (kind == "done"))[1:])
     )
     linked = asks[:-1] & goes_on & (rows["rank"][1:] == rows["rank"][:-1])
     long = linked & (rows["start"][1:] - rows["end"][:-1] >= _LONGEST_PAUSE)
@@ -40,7 +46,7 @@ def without_polling(rows: Records) -> Records:
     lasts = np.append(firsts[1:] - 1, len(rows) - 1)
     pauses = np.bincount(loop, weights=np.append(long, False))
     # One row of the log can represent many calls with short pauses between them.
-    calls = np.bincount(loop, weights=np.where(asks & (is_test | is_probe), np.maximum(rows["size"], 1), 1))
+    calls = np.bincount(loop, weights=np.where(asks & (is_test | is_probe | is_status), np.maximum(rows["size"], 1), 1))
     ended = (lasts > firsts) & ~asks[lasts] & (2 * pauses < calls - 1)
     start = rows["start"].copy()
     same = (rows["rank"][1:] == rows["rank"][:-1]) & (start[1:] == start[:-1]) & (rows["end"][1:] == rows["end"][:-1])
