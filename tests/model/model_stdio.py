@@ -48,6 +48,7 @@ class StdioFile:
     murky: bool = (
         False  # True if another call moved the stream's descriptor, so that the place of the stream's bytes is unknown.
     )
+    appended: bool = False  # True if a stream of the file appends.
     unsure: int = 0  # Bytes of lines with zeros, which count only if the recorder knew the position.
     transfers: list[tuple[bool, int, int, int, int]] = field(default_factory=list)
     # Transfers by the place of their bytes.
@@ -136,6 +137,7 @@ class StdioModel:
 
     def add_open(self, call: ListedCall, slot: int, stream: Stream) -> None:
         stream.file.add("OPENS")
+        stream.file.appended |= stream.append
         stream.file.opened.add(call.begin, call.end)
         stream.file.asked += call.end - call.begin
         self.streams[call.program, slot] = stream

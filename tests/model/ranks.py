@@ -93,7 +93,8 @@ def merged(files: list[Any], zeros: list[float]) -> Any:
     }
     one.asked = sum(f.asked for f in files)
     if hasattr(one, "murky"):
-        one.murky = any(f.murky for f in files)
+        # Nobody knows the place of bytes that several ranks append at the same time.
+        one.murky = any(f.murky for f in files) or (len(files) > 1 and any(f.appended for f in files))
         one.unsure = sum(f.unsure for f in files)
     if hasattr(one, "synced"):
         one.synced = sum(f.synced for f in files)

@@ -2,6 +2,7 @@
 #ifndef IOLENS_STDIO_EVENTS_H
 #define IOLENS_STDIO_EVENTS_H
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <wchar.h>
@@ -39,7 +40,7 @@ void stdio_on_wide_letter_read(const struct call *c, FILE *stream, wint_t letter
 void stdio_on_wide_letter_written(const struct call *c, FILE *stream, wint_t letter);
 void stdio_on_wide_string(const struct call *c, FILE *stream, const wchar_t *string, int room);
 void stdio_on_wide_text(const struct call *c, FILE *stream, const wchar_t *text);
-void stdio_before_wide_print(struct call *c, FILE *stream);
+void stdio_before_wide_print(struct call *c, FILE *stream, const wchar_t *format, va_list list);
 void stdio_on_wide_print(const struct call *c, FILE *stream, int letters);
 void stdio_on_wide_unget(FILE *stream, wint_t letter);
 

@@ -46,7 +46,7 @@
 #define ON_PUTWCHAR(...)                                                                                     \
     FN(__VA_ARGS__, if (ret != WEOF) stdio_on_wide_letter_written(&c, stdout, (wint_t)wide))
 #define ON_FPUTWS(...)        FN(__VA_ARGS__, if (ret >= 0) stdio_on_wide_text(&c, stream, wide_text))
-#define WIDE_PRINTING(stream) stdio_before_wide_print(&c, stream)
+#define WIDE_PRINTING(stream) stdio_before_wide_print(&c, stream, wide_format, list)
 #define WIDE_PRINTED(stream)  stdio_on_wide_print(&c, stream, ret)
 #define ON_VFWPRINTF(...)     FNB(__VA_ARGS__, WIDE_PRINTING(stream), WIDE_PRINTED(stream))
 #define ON_VWPRINTF(...)      FNB(__VA_ARGS__, WIDE_PRINTING(stdout), WIDE_PRINTED(stdout))

@@ -1,10 +1,12 @@
 /* Calls on wide characters, in bytes. A stream converts them when its buffer is flushed, so the bytes of
  * written characters are computed here, by the locale of the calling thread. */
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <wchar.h>
 
-#include "../../system/file_info.h"
+#include "../../system/system_call.h"
 #include "stdio_events.h"
 #include "streams.h"
 
@@ -73,32 +75,45 @@ void stdio_on_wide_text(const struct call *c, FILE *stream, const wchar_t *text)
     stdio_on_text(c, stream, text_bytes(text));
 }
 
-/* Notes where the printed bytes will begin: at the end of the file if the stream appends and holds no bytes.
+/* Prints into this memory and returns the bytes of the letters; -1 if they do not fit, or cannot be printed.
  */
-void stdio_before_wide_print(struct call *c, FILE *handle)
+static int64_t bytes_printed_into(wchar_t *text, size_t room, const wchar_t *format, va_list list)
 {
-    struct stream *stream = streams_find(handle);
-    struct stat info;
-    c->mark = stream ? ftello(handle) : -1;
-    if (stream && stream->append && streams_held(handle) == 0 && file_info_fd(stream->fd, &info) == 0)
-        c->mark = info.st_size;
+    va_list again;
+    va_copy(again, list);
+    int letters = vswprintf(text, room, format, again);
+    va_end(again);
+    int64_t bytes = letters < 0 ? -1 : 0;
+    for (int i = 0; i < letters; i++)
+        bytes += letter_bytes((wint_t)text[i]);
+    return bytes;
 }
 
-/* Counts a formatted output of wide characters, whose bytes follow from the stream's positions. A pipe has no
- * position, so its bytes are known only in a locale in which every character is one byte. */
+/* Computes the bytes of a formatted output before it is printed. The stream's position would not tell them: a
+ * pipe has none, other processes may append to the file meanwhile, and behind a rewind glibc may report a
+ * wrong one. */
+void stdio_before_wide_print(struct call *c, FILE *stream, const wchar_t *format, va_list list)
+{
+    enum { FEW = 256, GROWTH = 16, MOST = 1 << 24 };
+    wchar_t few[FEW];
+    if (!streams_find(stream))
+        return;
+    c->mark = bytes_printed_into(few, FEW, format, list);
+    for (size_t room = FEW * GROWTH; c->mark < 0 && room <= MOST; room *= GROWTH) {
+        size_t bytes = room * sizeof *few;
+        long text =
+            system_call(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+        if (text == -1)
+            return;
+        c->mark = bytes_printed_into((wchar_t *)text, room, format, list);
+        system_call(SYS_munmap, text, bytes);
+    }
+}
+
 void stdio_on_wide_print(const struct call *c, FILE *stream, int letters)
 {
-    if (letters <= 0)
-        return;
-    int64_t bytes = c->mark >= 0 ? ftello(stream) - c->mark : 0;
-    /* Until the first output after a rewind, glibc may report the position that a wide stream had before it.
-     * The position that was counted is right then. */
-    if (bytes <= 0)
-        bytes = stdio_bytes_since(stream);
-    if (bytes >= letters && bytes <= letters * (int64_t)MB_CUR_MAX)
-        stdio_on_write(c, stream, bytes);
-    else if (MB_CUR_MAX == 1)
-        stdio_on_write(c, stream, letters);
+    if (letters > 0 && c->mark > 0)
+        stdio_on_write(c, stream, c->mark);
 }
 
 void stdio_on_wide_unget(FILE *stream, wint_t letter) { stdio_on_unget(stream, letter_bytes(letter)); }
