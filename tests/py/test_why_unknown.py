@@ -12,13 +12,14 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.log import Job
-from iolens.metrics.why.answers import limits, replays, storage_bound, storage_saving, waits_by_cause, why
-from iolens.metrics.why.what_if import STORAGE
+from iolens.metrics.why.answers import limits, replays, storage_bound, storage_saving, waits_by_cause, why, why_of
+from iolens.metrics.why.calls.program import program_of
+from iolens.metrics.why.what_if import STORAGE, what_if
 from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note
 from iolens.pages.job.words import verdicts
 from processor_example import use
 from test_why import job_with
-from why_programs import WORLD, RankLine
+from why_programs import WORLD, RankLine, events_of
 
 
 def interval(job: Job, question: str = STORAGE) -> tuple[float, float, float]:
@@ -104,6 +105,23 @@ def test_a_first_message_may_wait_for_its_receiver_in_a_call_that_completes_othe
     assert (saved, least) == (0.0, 0.0)
     assert most == pytest.approx(3.85)
     assert "In MPI_Waitall a rank spent up to 3.8 s" in limits(job)[0]
+
+
+@pytest.mark.parametrize(("computed", "most"), [(0.0, 3.0), (3.0, 0.0)])
+def test_a_rank_that_sleeps_between_tests_may_wait_for_a_message(computed: float, most: float) -> None:
+    """Rank 0 writes for 4 s, and rank 1 asks for its message each half second, beside computing or not."""
+    receiver = RankLine()
+    post = receiver.post(0.9, 0.9, 0)
+    for half in range(6):
+        receiver.add("call", "MPI_Test", 1 + half / 2, 1 + half / 2, size=1)
+    receiver.wait(4.0, 4.0, post, function="MPI_Test").together("MPI_Barrier", 4, 4.1, 2)
+    writer = RankLine().file(0, 4).send(4, 4, 1).together("MPI_Barrier", 4, 4.1, 2)
+    program = program_of(events_of(writer, receiver), 2)
+    found = why_of(program, on_core=np.array([0.0, computed]))
+    answers = what_if(program, found.joins, found.graph, found.unknown)
+    storage = next(each for each in answers if each.change.question == STORAGE)
+    assert (storage.saved, storage.most) == (pytest.approx(0.0), pytest.approx(most))
+    assert found.unknown.asleep == pytest.approx(most)
 
 
 @pytest.mark.parametrize("function", ["MPI_Iscan", "MPI_Ialltoallv"])

@@ -72,7 +72,10 @@ def why(job: Job) -> Why | None:
         return None
     program = program_of(part, job.nprocs)
     alike, labels = _families(job, program)
-    return replace(why_of(program, part.where(part["thread"] != 0), alike), until=until, labels=labels)
+    times = rank_time(job)
+    on_core = None if times is None else times[COMPUTE]
+    found = why_of(program, part.where(part["thread"] != 0), alike, on_core)
+    return replace(found, until=until, labels=labels)
 
 
 def _families(job: Job, program: Program) -> tuple[dict[int, int], dict[int, str]]:
@@ -86,13 +89,18 @@ def _families(job: Job, program: Program) -> tuple[dict[int, int], dict[int, str
     return dict(zip(ids[several].tolist(), standing[kin.place][several].tolist(), strict=True)), labels
 
 
-def why_of(program: Program, other_threads: Records | None = None, alike: Mapping[int, int] | None = None) -> Why:
+def why_of(
+    program: Program,
+    other_threads: Records | None = None,
+    alike: Mapping[int, int] | None = None,
+    on_core: np.ndarray | None = None,
+) -> Why:
     """Returns the results for the calls of a job. other_threads: rows of `why_events` that are not in `program`; alike:
-    see `activities_of`.
+    see `activities_of`; on_core: see `unknown_of`.
     """
     joins = joins_of(program)
     waits, graph = waits_of(program, joins), graph_of(program, joins)
-    unknown = unknown_of(program, joins, graph, other_threads)
+    unknown = unknown_of(program, joins, graph, other_threads, on_core)
     return Why(program, joins, waits, activities_of(program, waits, alike), graph, unknown)
 
 
@@ -345,6 +353,11 @@ def limits(job: Job) -> list[str]:
         said.append(
             f"Calls of other threads are left out: {found.program.left_out:,}. What they did counts as computing: up "
             f"to {seconds_text(found.unknown.in_gaps)} of a rank."
+        )
+    if found.unknown.asleep >= _LEAST_UNKNOWN:
+        said.append(
+            f"Between calls such as MPI_Test that found nothing, a rank slept for up to "
+            f"{seconds_text(found.unknown.asleep)}, which counts as computing."
         )
     if found.joins.not_joined:
         lone = found.joins.not_joined

@@ -9,7 +9,7 @@ import numpy as np
 
 from iolens.log.records import Records
 from iolens.metrics.why.calls.joins import Joins
-from iolens.metrics.why.calls.program import MPI, Program
+from iolens.metrics.why.calls.program import CORE, MPI, Program
 from iolens.metrics.why.calls.rendezvous import CERTAINLY_BLOCKED, calls_of_one, is_rendezvous
 from iolens.metrics.why.replay import Graph
 
@@ -20,6 +20,12 @@ _WAITS_ALONE = re.compile(
 )
 """Functions that can wait for other ranks, and whose rows do not name a partner."""
 
+_ASKS = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status|Win_test|Parrived)$")
+"""Functions that programs call again and again until they find something."""
+
+_LEAST_SLEEP = 0.01
+"""Minimum share of the run time that a rank must sleep between such calls: the processor times are less exact."""
+
 _OF_FILES = re.compile("MPI_File_")
 _FOR_UNNAMED = re.compile("MPI_(Neighbor_|Ineighbor_|Comm_spawn)")
 """Collective functions in which a rank can wait for others that the events do not name: neighbours, a new program."""
@@ -29,7 +35,8 @@ _FOR_UNNAMED = re.compile("MPI_(Neighbor_|Ineighbor_|Comm_spawn)")
 class Unknown:
     """Seconds of each call (`cost`) and of the time before it (`gap`) in which its rank may have waited for something
     that the events do not record. functions: the functions of these calls, the one with most seconds first.
-    in_calls: the largest sum of `cost` of any rank. in_gaps: the largest sum of `gap`. threads_do_io: True if other
+    in_calls: the largest sum of `cost` of any rank. in_gaps: the largest sum of `gap` in which other threads were in a
+    call. asleep: the largest sum between calls that asked for something and found nothing. threads_do_io: True if other
     threads call the file system.
     """
 
@@ -38,17 +45,24 @@ class Unknown:
     functions: tuple[str, ...]
     in_calls: float
     in_gaps: float
+    asleep: float
     threads_do_io: bool
 
     @property
     def seconds(self) -> float:
         """Returns the most seconds that a rank may have waited unseen."""
-        return self.in_calls + self.in_gaps
+        return self.in_calls + self.in_gaps + self.asleep
 
 
-def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Records | None = None) -> Unknown:
+def unknown_of(
+    program: Program,
+    joins: Joins,
+    graph: Graph,
+    other_threads: Records | None = None,
+    on_core: np.ndarray | None = None,
+) -> Unknown:
     """Returns the time that the events do not explain. other_threads: rows of `why_events` of threads that are not
-    followed.
+    followed. on_core: seconds in which each rank computed (None: not known).
     """
     alone = (program.kind == MPI) & _may_wait(program)
     known = ~_named(program, _FOR_UNNAMED)[joins.entered]
@@ -57,12 +71,41 @@ def unknown_of(program: Program, joins: Joins, graph: Graph, other_threads: Reco
         alone[calls[calls >= 0]] = False
     inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
     cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), _in_several(program, joins, graph))
-    gap = np.zeros(len(program)) if other_threads is None else _gaps_with_calls(program, graph, other_threads)
+    nothing = np.zeros(len(program))
+    beside = nothing if other_threads is None else _gaps_with_calls(program, graph, other_threads)
+    slept, asking = (nothing, nothing) if on_core is None else _between_asks(program, graph, on_core)
     of_function = np.bincount(program.function, weights=cost, minlength=len(program.functions))
     order = np.argsort(-of_function, kind="stable")[: np.count_nonzero(of_function)]
-    names = tuple(program.functions[at] for at in order.tolist())
-    threads_do_io = other_threads is not None and bool(np.isin(other_threads["kind"], ("file", "files")).any())
-    return Unknown(cost, gap, names, _largest_of_ranks(program, cost), _largest_of_ranks(program, gap), threads_do_io)
+    return Unknown(
+        cost=np.maximum(cost, asking),
+        gap=np.minimum(beside + slept, graph.gap),
+        functions=tuple(program.functions[at] for at in order.tolist()),
+        in_calls=_largest_of_ranks(program, cost),
+        in_gaps=_largest_of_ranks(program, beside),
+        asleep=_largest_of_ranks(program, slept + asking),
+        threads_do_io=other_threads is not None and bool(np.isin(other_threads["kind"], ("file", "files")).any()),
+    )
+
+
+def _between_asks(program: Program, graph: Graph, on_core: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the seconds before each call in which its rank may have slept since a call that found nothing, and, on
+    ranks that slept so, the seconds of such calls and of waits for a core behind them.
+
+    Programs sleep between calls of MPI_Test to leave the core to others. A rank sleeps no longer than all its time
+    between calls without the time in which it computes.
+    """
+    asked = _named(program, _ASKS)
+    asked[program.links["call"]] = False
+    behind = np.append(False, asked[:-1] & (program.rank[1:] == program.rank[:-1])) if len(program) else asked
+    gap = graph.gap.copy()
+    gap[program.first[:-1][program.first[:-1] < program.first[1:]]] = 0.0
+    seconds = np.where(behind, gap, 0.0)
+    total, of_rank = (np.bincount(program.rank, weights=each, minlength=program.ranks) for each in (gap, seconds))
+    slept = np.minimum(total - np.nan_to_num(on_core, nan=np.inf), of_rank)
+    slept = np.where(slept >= _LEAST_SLEEP * program.run_time, slept, 0.0)
+    share = np.divide(slept, of_rank, out=np.zeros(program.ranks), where=of_rank > 0)[program.rank]
+    in_loop = (share > 0) & (asked | (behind & (program.kind == CORE)))
+    return seconds * share, np.where(in_loop, graph.cost, 0.0)
 
 
 def _in_several(program: Program, joins: Joins, graph: Graph) -> np.ndarray:
