@@ -107,7 +107,7 @@ def test_a_first_message_may_wait_for_its_receiver_in_a_call_that_completes_othe
     assert "In MPI_Waitall a rank spent up to 3.8 s" in limits(job)[0]
 
 
-@pytest.mark.parametrize(("computed", "most"), [(0.0, 3.0), (3.0, 0.0)])
+@pytest.mark.parametrize(("computed", "most"), [(0.0, 3.0), (3.1, 0.0)])
 def test_a_rank_that_sleeps_between_tests_may_wait_for_a_message(computed: float, most: float) -> None:
     """Rank 0 writes for 4 s, and rank 1 asks for its message each half second, beside computing or not."""
     receiver = RankLine()
