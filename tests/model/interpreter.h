@@ -105,4 +105,22 @@ char *transfer_buffer(int64_t misalign);
         (e)->error = errno;                                                                                  \
     } while (0)
 
+/* Defines a call NAME STREAM ROOM that reads a line. Result: letters read, zeros of the file included, -1 for
+ * none; extra: letters before the first zero. Memory that the call left untouched tells the zero that ends
+ * the line from the zeros of the file. */
+#define RUN_LINE(name, letter, fill, length)                                                                 \
+    static void run_##name(struct state *s, const struct arg *a, struct entry *e)                            \
+    {                                                                                                        \
+        enum { UNTOUCHED = 0x5a };                                                                           \
+        size_t room = (size_t)a[1].number;                                                                   \
+        letter *text = malloc((room + 1) * sizeof *text), *got;                                              \
+        fill(text, UNTOUCHED, room + 1);                                                                     \
+        TIMED(e, (got = name(text, (int)room, s->streams[a[0].number])) != NULL);                            \
+        while (got && room > 0 && text[room] == UNTOUCHED)                                                   \
+            room--;                                                                                          \
+        e->result = got ? (int64_t)room : -1;                                                                \
+        e->extra[0] = got ? (int64_t)length(text) : 0;                                                       \
+        free(text);                                                                                          \
+    }
+
 #endif

@@ -265,14 +265,15 @@ class StdioModel:
             self.moves(call, True, 1)
 
     def got_text(self, call: ListedCall) -> None:
-        if call.result >= 0:
-            counts_zeros = call.name in GOT_STRING and self.rules.ours("zeros")
-            self.moves(call, False, call.extra[0] if counts_zeros else call.result)
-            stream = self.stream(call)
-            displaced = stream and (stream.displaced or call.after - call.before != call.extra[0])
-            if counts_zeros and stream and displaced and call.extra[0] > call.result:
-                stream.file.unsure += call.extra[0] - call.result
-                stream.file.murky = True
+        if call.result < 0:
+            return
+        behind_zeros = call.result - call.extra[0] if call.name in GOT_STRING else 0
+        counts_zeros = self.rules.ours("zeros")
+        self.moves(call, False, call.result if counts_zeros else call.result - behind_zeros)
+        stream = self.stream(call)
+        if counts_zeros and stream and (stream.displaced or call.after - call.before != call.result):
+            stream.file.unsure += behind_zeros
+            stream.file.murky |= behind_zeros > 0
 
     def put_text(self, call: ListedCall) -> None:
         if call.result >= 0:

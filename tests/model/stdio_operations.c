@@ -240,26 +240,9 @@ static int with_list(FILE *f, const char *format, ...)
 }
 RUN_TEXT(vfprintf, with_list(f, "%s", text))
 
-/* fgets STREAM ROOM: the result is the length of the text before its first zero byte, -1 without a text;
- * extra: its length with the zero bytes that the file holds. They are told from the zero at the end by the
- * bytes behind it, which have a value that fgets never leaves last. */
-#define RUN_LINE(name)                                                                                       \
-    RUN(name)                                                                                                \
-    {                                                                                                        \
-        enum { UNTOUCHED = 0x5a };                                                                           \
-        FILE *f = s->streams[a[0].number];                                                                   \
-        size_t room = (size_t)a[1].number;                                                                   \
-        char *text = malloc(room + 1), *got;                                                                 \
-        memset(text, UNTOUCHED, room + 1);                                                                   \
-        TIMED(e, (got = name(text, (int)room, f)) != NULL);                                                  \
-        while (got && room > 0 && text[room] == UNTOUCHED)                                                   \
-            room--;                                                                                          \
-        e->result = got ? (int64_t)strlen(text) : -1;                                                        \
-        e->extra[0] = got ? (int64_t)room : 0;                                                               \
-        free(text);                                                                                          \
-    }
-RUN_LINE(fgets)
-RUN_LINE(fgets_unlocked)
+/* fgets STREAM ROOM */
+RUN_LINE(fgets, char, memset, strlen)
+RUN_LINE(fgets_unlocked, char, memset, strlen)
 /* getline STREAM; getdelim STREAM LETTER: skipped with result -1 if over 1 MiB is left, which may be one
  * line */
 static int too_long(struct entry *e)

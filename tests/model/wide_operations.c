@@ -64,26 +64,9 @@ RUN_GET(fgetwc)
 RUN_GET(fgetwc_unlocked)
 RUN_GET(getwc)
 
-/* NAME STREAM ROOM: reads a line or, for fwscanf, a word; the result is the number of letters, -1 for none;
- * extra: letters before the first zero. The zeros that a file holds are letters of the line, told from the
- * zero at its end as those of fgets are. */
-#define RUN_LINE(name)                                                                                       \
-    RUN(name)                                                                                                \
-    {                                                                                                        \
-        enum { UNTOUCHED = 0x5a };                                                                           \
-        FILE *f = s->streams[a[0].number];                                                                   \
-        size_t room = (size_t)a[1].number;                                                                   \
-        wchar_t *text = malloc((room + 1) * sizeof *text), *got;                                             \
-        wmemset(text, UNTOUCHED, room + 1);                                                                  \
-        TIMED(e, (got = name(text, (int)room, f)) != NULL);                                                  \
-        while (got && room > 0 && text[room] == UNTOUCHED)                                                   \
-            room--;                                                                                          \
-        e->result = got ? (int64_t)room : -1;                                                                \
-        e->extra[0] = got ? (int64_t)wcslen(text) : 0;                                                       \
-        free(text);                                                                                          \
-    }
-RUN_LINE(fgetws)
-RUN_LINE(fgetws_unlocked)
+/* fgetws STREAM ROOM; fwscanf STREAM ROOM reads a word: the result is the number of items. */
+RUN_LINE(fgetws, wchar_t, wmemset, wcslen)
+RUN_LINE(fgetws_unlocked, wchar_t, wmemset, wcslen)
 RUN(fwscanf)
 {
     FILE *f = s->streams[a[0].number];
