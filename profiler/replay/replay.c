@@ -2,21 +2,21 @@
  * report/iolens/metrics/why/replay.py, which does the same in Python where this library is missing.
  *
  * Each rank goes through its calls until one must wait for calls of other ranks that have not begun yet. A
- * job has up to 10^8 calls, of which many wait for nobody and hold up nobody: only those that do either are
- * in a list. */
+ * job has up to 10^8 calls. The lists contain only the calls that wait for other calls, or for which other
+ * calls wait. */
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of the layout of `dependencies`, which changes with it: replay.py compares it with its own
- * number before it calls this library. */
+/* Version of the layout of `struct dependencies`; must grow when the layout changes. replay.py compares it
+ * with the version that it knows before it calls this library. */
 __attribute__((visibility("default"))) const int32_t iolens_replay_layout = 3;
 
-/* Calls are numbered by rank and begin. A call that waits for others has a place in `waiter`, by which the
- * other arrays name it. The lists by call are in the order of calls, so that each rank reads its part of them
- * once. */
+/* Calls are numbered by rank and begin. A call that waits for others is called a waiter; the other arrays
+ * name it by its index in `waiter`. Lists about calls are sorted by the number of the call, so that each rank
+ * reads its part once. */
 struct dependencies {
     int64_t ranks, edges, waiters, parts, groups, chained;
     const int64_t *first; /* Array by rank: the number of the rank's first call. One more entry holds the
@@ -29,8 +29,8 @@ struct dependencies {
     /* The waiters frees[frees_first[g]] to frees[frees_first[g + 1] - 1] cannot end before all calls of group
      * g have begun. */
     const int32_t *frees_first, *frees;
-    /* By group, for the first `chained` groups: a larger group that contains all calls of this group; -1:
-     * none. */
+    /* Array by group, for the first `chained` groups: the number of a larger group that contains all calls of
+     * this group; -1 if there is none. */
     const int32_t *larger;
 };
 
@@ -39,7 +39,8 @@ struct rank {
                            of its last call. */
     int64_t edge, waiter, part; /* For each list of the dependencies, the index of the first entry about call
                                    `next` or a later call. */
-    double time; /* The simulated time at which call `next` began, or at which the call before it ended. */
+    double time; /* Simulated time at which call `next` began or, if it has not begun, at which the call
+                  * before it ended. */
     bool begun;  /* True if call `next` has begun. */
 };
 
@@ -48,10 +49,10 @@ struct state {
     struct rank *rank;
     int64_t *ready; /* Numbers of the ranks that can advance. */
     int64_t ready_count;
-    /* By waiter: number of calls and groups that it still waits for; negative once its rank has reached it.
-     */
+    /* Array by waiter: number of calls and groups that it still waits for, with a minus sign once its rank
+     * has reached it. */
     int32_t *missing;
-    double *earliest; /* By waiter: the latest begin of the calls that it waits for. */
+    double *earliest; /* Array by waiter: the latest begin of the calls that it waits for. */
     /* Arrays by group: `absent` is the number of parts (calls and smaller groups) that have not begun, and
        `latest` the latest begin of the parts that have. */
     int32_t *absent;
@@ -131,7 +132,8 @@ static int64_t rank_of(const struct dependencies *on, int64_t call)
     return low;
 }
 
-/* Takes a call that began at `time` off the list of those that a waiter waits for. */
+/* Notes that one of the calls that a waiter waits for began at `time`. If it was the last one, the waiter's
+ * rank can advance. */
 static void release_waiter(struct state *state, int32_t waiter, double time)
 {
     int32_t *missing = &state->missing[waiter];

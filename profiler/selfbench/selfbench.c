@@ -1,10 +1,17 @@
-/* Measures the cost of a preloaded library: blocks of calls through it and blocks of the same calls straight
- * into the C library alternate in one process. `iolens selfbench` runs it under each library and prints the
- * table. iolens-selfbench calls FILE N    a line "call TAB direct TAB extra TAB low TAB high" per kind of
- * call: medians of N pairs of blocks in ns per call, and the 95 % interval of the median of `extra` (single
- * calls where it says cold) iolens-selfbench threads FILE N  ns per pwrite of each of N threads with a file
- * of its own, best blocks iolens-selfbench files DIR N     writes N files; prints the processor time used, in
- * seconds, and the largest memory, in KiB, where main ends */
+/* Measures the cost of a preloaded library. In one process, blocks of calls that pass through it alternate
+ * with blocks of the same calls made directly in the C library. `iolens selfbench` runs it under each library
+ * and prints the table.
+ *
+ *   iolens-selfbench calls FILE N
+ *     Prints a line "call TAB direct TAB extra TAB low TAB high" for each kind of call: medians of N pairs of
+ *     blocks in ns per call, and the 95 % interval of the median of `extra`. Calls named "cold caches" are
+ *     timed one at a time.
+ *   iolens-selfbench threads FILE N
+ *     Prints the ns per pwrite in N threads that each write to a file of their own: the mean over the
+ *     threads of the fastest block of each.
+ *   iolens-selfbench files DIR N
+ *     Writes N files. Prints, as of the end of main, the processor time in seconds and the largest memory in
+ *     KiB. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -96,7 +103,7 @@ static double block_ns(block_fn *block, const struct functions *f, const struct 
     return (now_ns() - begin) / calls;
 }
 
-/* Overwrites the caches, as a program does that computes between its calls. */
+/* Overwrites the processor's caches, as a program does when it computes between its calls. */
 static void evict(void)
 {
     static volatile char other[EVICTED_BYTES];
@@ -121,8 +128,8 @@ static double median(const double *sorted, int count)
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Returns how many places before and after the middle of `count` sorted values the ends of the 95 % interval
- * of the median lie: 1.96 sqrt(count) / 2, rounded up. */
+/* Returns the distance in places from the middle of `count` sorted values to each end of the 95 % interval of
+ * their median: 1.96 sqrt(count) / 2, rounded up. */
 static int reach(int count)
 {
     int root = 0;
@@ -244,7 +251,7 @@ static void bench_files(const char *folder, int files)
     printf("%.9f\t%ld\n", read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9, peak_kib());
 }
 
-/* Returns the number that `text` spells; 0 if `text` is anything other than a number above 0. */
+/* Returns the number in `text`; 0 if `text` is not a whole number above 0. */
 static int above_zero(const char *text)
 {
     char *end;

@@ -6,8 +6,8 @@
  *   t,RANK,SECONDS              compute, or do other work that takes this time on any storage
  *   w,RANK,FILE,OFFSET,BYTES    write; r reads
  *   c,RANK,FILE                 create the file; o opens it, s asks for its size, u removes it
- *   f,RANK,FILE                 wait until everything that the rank's client wrote to the file is on the
- * targets m,RANK,PLACE,RANKS          wait until RANKS ranks are at this place; each place is used once
+ *   f,RANK,FILE                 wait until the targets have all that the rank's client wrote to the file
+ *   m,RANK,PLACE,RANKS          wait until RANKS ranks are at this place; each place is used once
  *   p,RANK,PLACE                come to this place without waiting, and take the next step at once
  *   b,RANK,PLACE,RANKS          wait until RANKS other ranks have come to this place
  *   k,RANK,TAG                  print TAG,RANK,SECONDS

@@ -165,7 +165,8 @@ static void reset(void)
     chain_numbers_forget();
 }
 
-/* Returns a text on the chains that are missing: in this process, over all processes, or both. */
+/* Returns a sentence about the call chains that are missing in this process, in all processes together, or in
+ * both; see the texts below. */
 static const char *left_out(void)
 {
     char *at = iolens_nodes_lacking, *end = at + LACKING_BYTES;

@@ -21,8 +21,8 @@ enum {
     MOST_OTHER = 32
 };
 
-/* Tables for all streams. Positions are counted over all streams, modulo 2^16: the distance shows most that
- * belong to earlier streams, and a comparison of the bytes shows the others. */
+/* Tables for all streams. Positions are counted over all streams, modulo 2^16. A position in an earlier
+ * stream is mostly too far back for a match; otherwise the comparison of the bytes decides. */
 static struct {
     struct pack_code literal[LITERALS], length[LENGTHS];
     uint16_t next;                   /* Position of the next byte. */
@@ -147,8 +147,8 @@ static void put_words(struct packer *packer, const unsigned char *bytes, size_t 
     put_same(packer, bytes + same, count - same);
 }
 
-/* Stores the position of four bytes, and returns how far back the latest four bytes with the same hash
- * are. */
+/* Stores the position of the next four bytes, and returns the distance to the previous position of four bytes
+ * with the same hash. */
 static uint16_t look_back(const unsigned char *bytes, uint16_t place)
 {
     uint32_t four;
@@ -159,7 +159,7 @@ static uint16_t look_back(const unsigned char *bytes, uint16_t place)
     return distance;
 }
 
-/* Returns how many bytes, at most `most`, equal those at this distance before them. */
+/* Returns how many bytes from `bytes` on equal the bytes that lie `distance` before them; at most `most`. */
 static size_t same_bytes(const unsigned char *bytes, size_t distance, size_t most)
 {
     const unsigned char *before = bytes - distance;

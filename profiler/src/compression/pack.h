@@ -3,8 +3,8 @@
  *
  * Rows of one size are often alike: bytes equal to those of the previous row become a match at one fixed
  * distance, and all others become literals. That takes a tenth of the time of zlib at its fastest level, and
- * the result is a tenth larger. In any other bytes, matches are searched at the latest place with the same
- * four. */
+ * the result is a tenth larger. In bytes that are not rows, a match is searched only at the latest place
+ * where the same four bytes stood. */
 #ifndef IOLENS_PACK_H
 #define IOLENS_PACK_H
 

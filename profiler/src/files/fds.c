@@ -89,8 +89,8 @@ static uint64_t open_from(int first)
     return open;
 }
 
-/* Returns how many descriptors are open: Linux tells this from 6.2 on. Before that the result is larger than
- * every count. */
+/* Returns the number of open descriptors, which Linux tells since 6.2; on older systems a number larger than
+ * any real one. */
 static int count_open(void)
 {
     struct stat info;
@@ -152,8 +152,9 @@ static bool is_followed_elsewhere(const struct file *file)
     return found;
 }
 
-/* Returns the open file of a descriptor whose open was not seen. The kernel tells whether it appends. Its
- * position is asked for at the first transfer, because this function may run after that transfer. */
+/* Returns the open file of a descriptor whose opening was not recorded. The kernel tells whether it is in
+ * append mode. Its position is read only after the first recorded transfer, which may already have moved
+ * it. */
 struct open_file *fds_inherited(int fd)
 {
     struct stat info;
@@ -185,7 +186,8 @@ void fds_ask_again(int fd)
     }
     if (before)
         fds_release(before);
-    /* The standard output may move the position of another descriptor from now on, without a call on `fd`. */
+    /* From now on the standard output may move the position of another descriptor without a call on that
+     * descriptor. */
     fds_inherited(fd);
 }
 

@@ -57,7 +57,8 @@ void fds_start(void);
  * Returns NULL unless the descriptor is that of a file with a name. */
 struct open_file *fds_inherited(int fd);
 
-/* Forgets what `fd` stood for, because it was made a copy of an unknown descriptor, and asks the kernel. */
+/* Forgets the file of `fd`, because `fd` has become a copy of a descriptor whose opening was not recorded.
+ * The kernel is asked for the new file. */
 void fds_ask_again(int fd);
 
 /* Registers `fd` as an open descriptor of `file` and forgets its earlier file. Returns the open file, or NULL
@@ -89,8 +90,8 @@ static inline struct open_file *fds_find(int fd)
     return open;
 }
 
-/* Returns true if a descriptor is known to be one of a regular file. A descriptor of which nothing was
- * recorded is not. */
+/* Returns true if a descriptor is known to belong to a regular file; false for a descriptor that was never
+ * recorded. */
 static inline bool fds_is_regular(int fd)
 {
     struct open_file *open = NULL;

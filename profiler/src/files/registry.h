@@ -65,7 +65,7 @@ void registry_reset(void);
 /* Adds a file from the spool of a process that has ended. Returns false without memory. */
 bool registry_adopt(struct file *file);
 
-/* Notes, as bits, the modules that left records out. */
+/* Notes that each module whose bit is set could not record some file. */
 void registry_leave_out(uint32_t modules_left);
 
 struct file *registry_find(uint64_t id);

@@ -28,7 +28,8 @@ static const char *const RANKS[] = {"RANK",
                                     "JSM_NAMESPACE_RANK",
                                     "FLUX_TASK_RANK",
                                     "ALPS_APP_PE"};
-/* Variables from the launcher to its own daemons, which are left out; one of them is a key. */
+/* Variables from the launcher to its own daemons. They are left out, because one of them holds a secret
+ * key. */
 static const char *const LAUNCHER[] = {"OMPI_MCA_orte_", "OMPI_MCA_ess"};
 static const char *const SECRETS[] = {"KEY",        "TOKEN", "SECRET", "PASS",
                                       "CREDENTIAL", "AUTH",  "COOKIE", "JWT"};

@@ -73,7 +73,8 @@ static void fill_mounts(struct identity *identity, const char *table, const char
     put_json(identity->mounts, sizeof identity->mounts, &json);
 }
 
-/* Reads command line and mounts, with a single look at the mounts; does nothing if these are as before. */
+/* Reads the command line and the mounts. /proc/self/mounts is read at most once, and not at all if the
+ * kernel's numbers of the mounts are as before. */
 static void read_mounts(struct identity *identity, const char *extra)
 {
     struct buffer table = {0};

@@ -30,12 +30,13 @@ struct identity {
     char environment[ENVIRONMENT_BYTES]; /* Environment variables as a JSON object. */
     struct processor processor;
     uint64_t mount_table; /* Checksum of the system's mount table. */
-    uint64_t mount_ids;   /* Checksum of the numbers of its rows; 0 if the kernel does not tell them. */
+    uint64_t mount_ids;   /* Checksum of the kernel's numbers of the mounts; 0 if the kernel does not tell
+                           * them. */
 };
 
-/* Reads the facts; `mounts` has rows of the mount table that the system does not know, as in
- * IOLENS_MOUNTS. `earlier` is NULL, or what the same process has read before: facts that cannot have changed
- * since are taken from there. */
+/* Reads the facts; `mounts` has rows of the mount table that the system does not know, as in IOLENS_MOUNTS.
+ * `earlier` has the facts that the same process read before, or is NULL; facts that cannot change are copied
+ * from it. */
 void identity_read(struct identity *identity, const struct identity *earlier, const char *mounts);
 
 /* Returns a checksum of all facts; the room behind the end of a long text does not count. */

@@ -12,9 +12,9 @@ struct mount {
     char folder[256], type[256], options[512];
 };
 
-/* Returns a checksum of the numbers of all mounts, which the kernel never gives again to another mount; 0 if
- * it does not tell them (Linux before 6.8) or there are too many. It stays the same when a mount's options
- * change, and takes a hundredth of the time of /proc/self/mounts. */
+/* Returns a checksum of the kernel's numbers of all mounts, which are never reused; 0 if the kernel does not
+ * tell them (Linux before 6.8), or if there are too many. The checksum does not show that a mount's options
+ * changed. Computing it takes a hundredth of the time of reading /proc/self/mounts. */
 uint64_t mount_ids(void);
 
 /* Reads the next whole row of the text of /proc/self/mounts. Returns the place behind it, or NULL if there is

@@ -20,7 +20,7 @@ static int open_of(long process, const char *file)
 }
 
 /* Sets found[i] if the file contains words[i], a text of at most LONGEST_WORD bytes. Zeros in the file are
- * read as spaces. Returns false if it cannot be read. */
+ * read as spaces. Returns false if the file cannot be read. */
 static bool find_words(long process, const char *file, size_t count, const char *const words[], bool found[])
 {
     char text[LONGEST_WORD + CHUNK + 1];
@@ -44,8 +44,8 @@ static bool find_words(long process, const char *file, size_t count, const char 
     return readable;
 }
 
-/* Returns true if a variable, whose name ends in `end`, has the same value in the process as here. Returns
- * `otherwise` if that cannot be told. */
+/* Returns true if the other process has an environment variable whose name ends in `end` and whose value is
+ * `value`. Returns `otherwise` if that cannot be found out. */
 static bool shares(long process, const char *end, const char *value, bool otherwise)
 {
     char word[LONGEST_WORD];
@@ -56,14 +56,15 @@ static bool shares(long process, const char *end, const char *value, bool otherw
     return find_words(process, "environ", 1, words, &same) ? same : otherwise;
 }
 
-/* Returns true if the process is of this job, as far as PMIx tells: a daemon may have children of several.
- * Returns `otherwise` if that cannot be told. */
+/* Returns true if the other process belongs to this job by its PMIx namespace; one daemon may start several
+ * jobs. Returns `otherwise` if that cannot be found out. */
 static bool is_of_this_job(long process, bool otherwise)
 {
     return shares(process, "SPACE", getenv("PMIX_NAMESPACE"), otherwise);
 }
 
-/* Returns true if the process is of this job, or of this rank: MPICH's launcher names ranks alone. */
+/* Returns true if the process belongs to this job or, because MPICH's launcher names only ranks, to this
+ * rank. */
 static bool is_of_this_rank(long process)
 {
     return is_of_this_job(process, false) || shares(process, "PMI_RANK", getenv("PMI_RANK"), false);

@@ -56,7 +56,7 @@ void program_label(const struct identity *identity, char label[PROGRAM_BYTES])
     for (; word.length > 0 && *word.at == '-'; word = next(word)) {
         if (is(word, "-c") || is(word, "-e"))
             break;
-        if (is(word, "-W") || is(word, "-X")) /* These two options of Python are followed by a word. */
+        if (is(word, "-W") || is(word, "-X")) /* The next word is the value of these two options of Python. */
             word = next(word);
         if (!is(word, "-m"))
             continue;

@@ -35,8 +35,8 @@ static int64_t positive(const char *text, int64_t otherwise)
     return otherwise;
 }
 
-/* Makes a path of the settings absolute, because the program may change its folder before the log is written.
- */
+/* Makes a path of the settings absolute, because the program may change its current folder before the log is
+ * written. */
 static void make_absolute(const char **path)
 {
     char absolute[PATH_BYTES];
@@ -136,8 +136,8 @@ static void finish_alone(void)
     errno = saved_errno;
 }
 
-/* Starts recording; called again, does nothing: an adapter's constructor that runs first calls this function
- * as well. */
+/* Starts recording. A second call does nothing: if an adapter's constructor runs first, it calls this
+ * function, too. */
 __attribute__((constructor)) static void start(void)
 {
     int saved_errno = errno;
@@ -226,8 +226,8 @@ static void mute(void)
     spool_forget();
 }
 
-/* Begins or ends MPI_Init, in which the calls of this thread are not the program's. All of it counts as one
- * wait, so that sampling signals do not interrupt the threads and processes that it starts. */
+/* Begins or ends MPI_Init, during which calls of this thread are not the program's own. MPI_Init counts as
+ * one wait, so that sampling signals do not interrupt the threads and processes that it starts. */
 IOLENS_EXPORT void iolens_pause(bool on)
 {
     static __thread bool held __attribute__((tls_model("initial-exec")));

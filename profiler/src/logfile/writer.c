@@ -50,12 +50,12 @@ static int create_partial(const struct writer *writer)
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Forms the kernel's name of the file that is being written. */
+/* Forms the name that the kernel gives the file that is being written. */
 static void name_descriptor(int fd, char name[32]) { snprintf(name, 32, "/proc/self/fd/%d", fd); }
 
 /* Creates the file without a name in the folder of the log, so that nothing remains if the process is killed
- * while it writes. Returns -1 if the file system has no such files, or if the kernel's name for the file, by
- * which it gets its own, cannot be used. */
+ * while it writes. Returns -1 if the file system does not support that, or if /proc is missing, which is
+ * needed to give the file its name later. */
 static int create_unnamed(const struct writer *writer)
 {
     char *folder = path_room_take(), name[32];
@@ -76,7 +76,7 @@ static int create_unnamed(const struct writer *writer)
     return -1;
 }
 
-/* Gives a file without a name that of an unfinished file. */
+/* Gives a file without a name the name of an unfinished file. */
 static void give_name(struct writer *writer)
 {
     char name[32];

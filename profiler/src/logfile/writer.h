@@ -53,8 +53,8 @@ void writer_open(struct writer *writer, const struct iolens_transport *transport
  * the collective calls. */
 void writer_fail(struct writer *writer, int error);
 
-/* Compresses this rank's part of the next region; an empty part is left out, unless `always`. All ranks must
- * add the same regions in the same order. Returns the region's index. */
+/* Compresses this rank's part of the next region; an empty part is left out, unless `always` is true. All
+ * ranks must add the same regions in the same order. Returns the region's index. */
 int writer_add(struct writer *writer, const struct buffer *part, bool always);
 
 /* Adds records as writer_add adds bytes, and frees the records. */

@@ -10,8 +10,8 @@
 
 enum { NODE_LIST_BYTES = 64, ANY_NODE = -1 };
 
-/* The kernel walks all pages of the process for a look, so that looks are far apart where this takes long.
- * A process that ends within LEAST_SECONDS pays for none. */
+/* Each measurement makes the kernel walk all pages of the process, so the time between measurements grows
+ * with their duration. A process that ends within LEAST_SECONDS is not measured at all. */
 #define LEAST_SECONDS         0.5
 #define SECONDS_BETWEEN_LOOKS 1.0
 #define LOOK_SHARE            1e-3
@@ -84,7 +84,7 @@ static void end(void)
         look(state);
 }
 
-/* Lets the next look come at once in a child of fork, because it has other memory than its parent. */
+/* Lets a child of fork be measured at once, because its memory is not its parent's. */
 static void reset(void)
 {
     atomic_flag_clear(&iolens_memory_nodes.looking);

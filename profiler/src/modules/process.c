@@ -91,7 +91,7 @@ static void start(void)
     iolens_process.first = usage_of_thread((int32_t)iolens.pid);
 }
 
-/* Begins the counts of a child of fork at 0. */
+/* Lets the counts of a child of fork begin at 0. */
 static void reset(void) { memset(&iolens_process, 0, sizeof iolens_process); }
 
 static void initialize(bool begins)
@@ -137,8 +137,8 @@ static void read_usage(void *state)
     };
 }
 
-/* Returns true if `iolens run` wants to know where this process spends its time, and the process ran long
- * enough to tell. */
+/* Returns true if the program runs under `iolens run`, which shows where each process spends its time, and
+ * the process ran long enough for that. */
 static bool matters(void) { return *iolens.settings.run && clock_now(&iolens.clock) >= LEAST_SECONDS; }
 
 static bool is_time_or_unknown(double value) { return isnan(value) || is_measured_time(value); }

@@ -64,7 +64,7 @@ static const struct column COLUMNS[] = {
     TEXT(label, "S64", "label that the program gave the region", TEXT_WORD),
 };
 
-/* Returns a number that differs for different sets of regions but does not depend on their order. */
+/* Returns a checksum of the regions of this rank, whatever their order. */
 static uint64_t own_sum(void)
 {
     const struct keyed *names = table_state_known(TABLE_region_names);
@@ -74,7 +74,7 @@ static uint64_t own_sum(void)
     return sum;
 }
 
-/* Checksum of rank 0's set of regions; each other rank compares its own with it. */
+/* Checksum of rank 0's regions, with which each other rank compares its own. */
 static int64_t sum_of_first;
 
 static void count(int rank) { sum_of_first = rank == 0 ? (int64_t)own_sum() : 0; }

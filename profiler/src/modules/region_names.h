@@ -8,8 +8,8 @@
  * distinguish. */
 enum { REGION_LABEL_BYTES = 64, REGION_NAMES_MOST = 4096 };
 
-/* Special numbers in place of a region's: REGION_NONE outside all regions; the others when there is no room
- * for another name, and for all regions together. */
+/* Numbers that are used in place of a region's number. REGION_NONE: outside all regions. REGION_OTHER: there
+ * was no room for another name. REGION_RUN: all regions together. */
 #define REGION_NONE  UINT32_C(0)
 #define REGION_OTHER UINT32_C(0xfffffffe)
 #define REGION_RUN   UINT32_C(0xffffffff)

@@ -48,7 +48,8 @@ static int count_object(struct dl_phdr_info *info, size_t bytes, void *argument)
     return 0;
 }
 
-/* Entries of ld.so are separated by colons or semicolons; an empty one is the current folder. */
+/* The loader separates the entries of a search path by colons or semicolons; an empty entry is the current
+ * folder. */
 static size_t entry_length(const char *entry) { return strcspn(entry, ":;"); }
 
 /* Returns the length of an entry without slashes at its end, which the loader ignores. */
@@ -94,9 +95,9 @@ static void read_search_path(struct row *row, const char *c_library)
     path_room_give(folder);
 }
 
-/* Returns the seconds between the start of the process and that of recording; NaN without a spool, which
- * knows the former. The C library's clock_gettime would raise a signal in a program that forbids
- * itself to read the time stamp counter (PR_SET_TSC). */
+/* Returns the seconds from the start of the process to the start of recording; NaN without a spool, whose
+ * header has the start of the process. The C library's clock_gettime would raise a signal in a program that
+ * forbids itself to read the time stamp counter (PR_SET_TSC). */
 static double before_recording(void)
 {
     struct timespec now;

@@ -14,7 +14,7 @@ struct counters_state {
     struct set_reasons reasons;
     uint64_t counted; /* True if the user asked for counters of the processor; a perf counter then counts the
                          migrations, too. */
-    /* Why the number of migrations in the run is unknown; used if no perf counter counts them. */
+    /* Reason why the number of migrations during the run is unknown; used if no perf counter counts them. */
     char moved[PERF_REASON_BYTES];
     struct counts run;
     struct keyed regions; /* Rows of counter values by region: see region_counters.h. */

@@ -85,8 +85,8 @@ static bool put_regions(struct buffer *rows, const struct counters_state *state,
     return !failed;
 }
 
-/* Collects the rows of `counters`. If a value is missing in one thread of a region, the sum over its threads
- * is missing too; its reason is that of the first row without a value. */
+/* Collects the rows of `counters`. If the value of one thread of a region is missing, the sum over the
+ * region's threads is missing, too, for the reason that the first such row gives. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct counters_state *state = table_state_known(TABLE_counters);
@@ -108,8 +108,8 @@ static int64_t weight(const void *row)
     return counted->region == REGION_RUN ? INT64_MAX : counted->value > 0 ? counted->value : 0;
 }
 
-/* Makes a row stand for all ranks and regions that have no row of their own; returns a number by which such
- * rows are merged. Rows with a counted value and rows without one get different numbers. */
+/* Turns a row into one that stands for all ranks and regions without a row of their own, and returns the
+ * number of the row with which it is merged. Rows with and without a counted value get different numbers. */
 static size_t rest(void *row)
 {
     struct row *merged = row;

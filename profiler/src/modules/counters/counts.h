@@ -24,7 +24,8 @@ struct counts {
     int64_t value[COUNTERS_MOST], enabled[COUNTERS_MOST], running[COUNTERS_MOST];
 };
 
-/* Reads the processor time of `clock`, and how long the kernel's counters have counted. */
+/* Reads the processor time of `clock`, and the time for which the kernel's counters have been on and
+ * counted. */
 void counts_read_clock(struct counts *counts, clockid_t clock);
 
 /* Reads the kernel's other counters; `who` is RUSAGE_SELF or RUSAGE_THREAD. */

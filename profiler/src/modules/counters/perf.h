@@ -25,7 +25,7 @@ struct perf_count {
 };
 
 /* Starts a counter for this thread, or for this thread and all threads that it will start. Events inside the
- * kernel count only if `kernel`. On failure returns false and writes the cause to `reason`. */
+ * kernel count only if `kernel` is true. On failure returns false and writes the cause to `reason`. */
 bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threads, bool kernel,
                char reason[PERF_REASON_BYTES]);
 

@@ -11,8 +11,8 @@
 /* Opens the counters of this process when recording begins. */
 void counters_start(void);
 
-/* Leaves out what is counted while recording is switched off: `on` is true when that begins, and false when
- * it ends. */
+/* Excludes events that happen while recording is switched off: called with `on` true when recording is
+ * switched off, and with `on` false when it resumes. */
 void counters_pause(bool on);
 
 /* Forgets the parent's counters in a child of fork, which must not use them. Returns false if the parent had

@@ -55,8 +55,8 @@ typedef struct gpu_error stats_function(void *answer);
 
 static const struct {
     const char *name, *file, *function;
-    const char *vectors; /* Name of a function that only those libraries have whose first level of statistics
-                            counts vectors too. */
+    const char *vectors; /* Name of a function that a library has only if its first level of statistics also
+                          * counts vectored calls. */
 } LIBRARY[LIBRARIES] = {
     [CUFILE] = {"cuFile", "libcufile.so", "cuFileGetStatsL3", "cuFileReadv"},
     [HIPFILE] = {"hipFile", "libhipfile.so", "hipFileGetStatsL3", "hipFileReadv"},
@@ -79,7 +79,7 @@ static struct {
     pid_t arranged; /* Number of the process that registered the exit handler: a child of fork inherits the
                        handler, but must not run it. */
     pid_t asked;
-    unsigned long long changes; /* Number of changes to the list of loaded libraries at the last look. */
+    unsigned long long changes; /* Number of changes to the list of loaded libraries, as of the last check. */
     /* Bits, one for each library: those loaded at the last check, and those loaded at any check. */
     unsigned loaded, ever;
 } gpu_storage;
@@ -133,8 +133,8 @@ static bool is_sound_direction(const struct direction *moved, uint64_t errors)
     return is_small && moved->posix <= moved->calls && moved->unaligned <= moved->calls;
 }
 
-/* Returns false for numbers that contradict each other, and for bytes behind the answer: another version of
- * the library may place its numbers elsewhere. */
+/* Returns false if numbers contradict each other or the library wrote behind the answer. Both show another
+ * version of the library, which may place its numbers elsewhere. */
 static bool is_sound(const struct gpu_answer *answer, const char *behind)
 {
     for (int i = 0; i < BYTES_BEHIND; i++)
@@ -169,8 +169,8 @@ static void ask_library(enum library_index which, struct gpu_library *library)
         library->answer = answer;
 }
 
-/* Asks each loaded library for its counts if `in_time`. Of the others that were ever loaded, notes that they
-   ended before they could be asked. */
+/* If `in_time`, asks each loaded library for its counts. Marks all others that were ever loaded as ended
+ * before they could be asked. */
 static void settle(bool in_time)
 {
     iolens_busy = true;
@@ -200,9 +200,9 @@ void gpu_storage_look(void)
 
 static void start(void) { gpu_storage.is_linked = any_is_loaded(); }
 
-/* Asks the libraries for their statistics at the end of recording, unless this was done before. A library
- * that the program loaded later is already finalised before this library ends, unless the end is that of MPI,
- * or _exit, which calls no handler. */
+/* Asks the libraries for their statistics at the end of recording, unless this was done before. Libraries
+ * that the program loaded late have by then already been finalised, except at the end of MPI or in _exit,
+ * which runs no finalisers. */
 static void end(void)
 {
     if (gpu_storage.asked != iolens.pid)
@@ -265,7 +265,7 @@ static struct row row_of(const struct gpu_counts *gpu)
     return row;
 }
 
-/* Puts a row for each GPU with transfers; if there is none, one row without a GPU. */
+/* Appends a row for each GPU that has transfers or, if there is none, one row without a GPU. */
 static void put_library(struct buffer *rows, const struct gpu_library *library, const char *name, int rank)
 {
     size_t before = rows->used;

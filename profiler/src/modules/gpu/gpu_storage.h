@@ -3,8 +3,9 @@
 #ifndef IOLENS_GPU_STORAGE_H
 #define IOLENS_GPU_STORAGE_H
 
-/* Called where a program may begin to use one of these libraries. If one is loaded, arranges to ask it
- * early at exit, because a library that was loaded late is finalised before this one ends. */
+/* Must be called where a program may begin to use one of these libraries. If one is loaded, registers an exit
+ * handler that asks it for its counts early, because a library that was loaded late is finalised before this
+ * one ends. */
 void gpu_storage_look(void);
 
 #endif

@@ -56,7 +56,7 @@ static struct h5d_state *state_of(hid_t dataset)
     return state;
 }
 
-/* Sets the counters of the chunk's sizes, the dimension that varies fastest first. */
+/* Sets the counters of the chunk's sizes, beginning with the dimension that varies fastest. */
 static void describe_chunks(int64_t *ints, hid_t dataset)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();
@@ -136,8 +136,8 @@ void hdf5_on_object(const struct call *c, hid_t object)
 
 enum selection { ALL, POINTS, REGULAR, IRREGULAR };
 
-/* Returns the number of points that a transfer moves, and how they were selected; lengths and strides of a
- * regular hyperslab go to `pattern`, the fastest dimension first. */
+/* Returns the number of points that a transfer moves, and sets `*kind` to the kind of their selection. The
+ * lengths and strides of a regular hyperslab go to `pattern`, beginning with the fastest dimension. */
 static int64_t selected(hid_t dataset, hid_t space, struct pattern *pattern, enum selection *kind)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();

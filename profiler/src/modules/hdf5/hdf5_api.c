@@ -137,7 +137,7 @@ bool hdf5_under_way(hid_t events)
 {
     const struct hdf5_calls *hdf5 = events == HDF5_DEFAULT ? NULL : hdf5_calls();
     size_t count = 0;
-    /* HDF5 prints errors about an event set that is not valid. */
+    /* The event set is checked first, because HDF5 prints errors about an invalid one. */
     return hdf5 && hdf5->H5ESget_count && hdf5->H5Iis_valid(events) > 0 &&
            hdf5->H5ESget_count(events, &count) >= 0 && count > 0;
 }

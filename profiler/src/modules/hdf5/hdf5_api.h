@@ -43,12 +43,12 @@ void *hdf5_of_caller(const char *name, const void *caller);
  * are too many libraries. */
 const struct hdf5_calls *hdf5_calls(void);
 
-/* Returns true if an operation of this event set may still be under way. A question about its objects would
- * wait for it, so the recorder asks none. */
+/* Returns true if an operation of this event set may still be under way. The recorder then asks nothing about
+ * the operation's objects, because HDF5 would answer only after the operation. */
 bool hdf5_under_way(hid_t events);
 
-/* Returns a handle of the library in use as a key, which differs between libraries although they number
- * their objects alike. */
+/* Returns the key of an object of the library in use: its handle, changed so that handles of different
+ * libraries never give the same key. */
 int64_t hdf5_key(hid_t object);
 
 #endif

@@ -100,8 +100,8 @@ static void set_cache(const struct hdf5_calls *hdf5, hid_t list, int64_t wanted)
     double preemption;
     if (hdf5->H5Pget_cache(list, &elements, &slots, &bytes, &preemption) < 0)
         return;
-    /* Position of a chunk in the cache is its number modulo the number of slots: that number grows with the
-       cache and stays odd. */
+    /* A chunk's slot in the cache is the chunk's number modulo the number of slots. So the number of slots
+     * grows with the cache, and is made odd. */
     double scaled = (double)slots * ((double)wanted / (double)(bytes ? bytes : 1));
     if (scaled > (double)slots)
         slots = scaled < MOST_SLOTS ? (size_t)scaled | 1 : slots > MOST_SLOTS ? slots : MOST_SLOTS;
@@ -206,7 +206,7 @@ hid_t hdf5_given_access(struct call *c, const char *path, hid_t access)
     close_left_over();
     hid_t list = access == HDF5_DEFAULT ? *hdf5->H5P_LST_FILE_ACCESS_ID_g : access, copy;
     struct values requested = read_values(hdf5, list), given = given_values(path, &requested);
-    /* Ranks with different settings would wait for each other in HDF5's collective calls. */
+    /* With different settings, ranks would wait for each other for ever in HDF5's collective calls. */
     if (!any(&given) || (!ranks_agree && hdf5_through_mpi(access)) || (copy = hdf5->H5Pcopy(list)) < 0)
         return access;
     write_values(hdf5, copy, &given, &requested);
@@ -251,8 +251,8 @@ static void start(void)
     ranks_agree = false;
 }
 
-/* Collective. Gives all ranks the settings of rank 0. If some rank is not recorded, so that its calls pass
- * through unchanged, the settings are left out for files that are opened through MPI-IO. */
+/* Collective. Gives all ranks the settings of rank 0. If some rank is not recorded, its calls cannot be
+ * changed; then no rank uses the settings for files opened through MPI-IO. */
 static void agree(void)
 {
     const struct iolens_transport *transport = iolens.transport;

@@ -81,8 +81,8 @@
     FNB(__VA_ARGS__, (enter_library(&c), hdf5_before_dataset_close(&c, object)),                             \
         if (ret >= 0) hdf5_on_dataset_close(&c, object))
 
-/* Address in the HDF5 library for which this thread's next call is meant, set if a library of src/trace makes
- * the call. */
+/* Address by which this thread's next call finds its HDF5 library, set if a library of src/trace makes the
+ * call. */
 static __thread const void *iolens_called_for __attribute__((tls_model("initial-exec")));
 
 IOLENS_EXPORT void iolens_calls_for(const void *caller) { iolens_called_for = caller; }

@@ -46,9 +46,9 @@ static const struct column COLUMNS[] = {
          TEXT_WORD),
 };
 
-/* Returns the place in the list at which a setting of this name is to be added; NULL if it is in the list
- * already, or the list is full. A component of the same name does not count as the setting, because its
- * framework has a parameter of that name. */
+/* Returns the place in the list at which a setting of this name is to be added; NULL if the list is full or
+ * has the setting. A component does not count: its entry has the name of its framework, which a parameter may
+ * have, too. */
 static struct setting **place_for(struct known_settings *settings, const char *name)
 {
     struct setting **place = &settings->first;
@@ -161,7 +161,7 @@ static bool share_first(const struct iolens_transport *transport, const struct b
     uint64_t bytes = own->used;
     if (transport->bcast(&bytes, sizeof bytes, 0) != 0)
         return false;
-    if (bytes == 0) /* Without rows from rank 0, that rank is not recorded. */
+    if (bytes == 0) /* Rank 0 has no rows if it is not recorded. */
         return true;
     void *data = buffer_add(first, bytes);
     if (data && transport->rank == 0)

@@ -185,7 +185,7 @@ static uint8_t thread_of_call(void)
     return thread < LAST_THREAD ? (uint8_t)thread : LAST_THREAD;
 }
 
-/* Returns the number of a function's name, which is entered if it is new; if there is no room for it, the
+/* Returns the number of a function's name, and adds a new name to the list. If the list is full, returns the
  * number of the last name. The lock must be held. */
 static uint16_t number_of_name(struct why_events *events, const char *name)
 {
@@ -202,8 +202,8 @@ static uint16_t number_of_name(struct why_events *events, const char *name)
     return (uint16_t)(IOLENS_MPI_FUNCTIONS + at);
 }
 
-/* Returns true for functions that return at once and that programs call in loops until they find
- * something. */
+/* Returns true for functions that return at once and that programs call in a loop until something has arrived
+ * or completed. */
 static bool is_poll(enum iolens_mpi_function function)
 {
     static const bool polls[IOLENS_MPI_FUNCTIONS] = {
@@ -264,8 +264,8 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     return number;
 }
 
-/* Stores the cause that held up the first thread in the gap between its latest call and one that began at
- * `t0`, as a span at the end of the gap. The lock must be held. */
+/* Stores how long the first thread was held up in the gap between its latest call and one that began at `t0`,
+ * and why, as one span for each cause at the end of the gap. The lock must be held. */
 static void keep_gap(struct why_events *events, double t0, double now)
 {
     struct held held = gaps_look(&events->gaps, t0, now);
@@ -425,7 +425,8 @@ static bool is_post(unsigned kind)
            kind == IOLENS_LINK_POST_COLLECTIVE;
 }
 
-/* Fills the columns whose value in memory means something else for each kind of event. */
+/* Fills the columns whose values an event keeps in members that mean something else for each kind of
+ * event. */
 static void spread(struct row *row, const struct event *event, int64_t number)
 {
     bool collective = event->kind == IOLENS_LINK_COLLECTIVE || event->kind == IOLENS_LINK_POST_COLLECTIVE;

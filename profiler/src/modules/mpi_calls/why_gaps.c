@@ -5,8 +5,9 @@
 #include "../../runtime/context.h"
 #include "../../system/system_call.h"
 
-/* A reading takes some microseconds, so that one per millisecond costs less than a percent. Gaps shorter than
- * this are not examined, and the reading before a gap is at most this much older than the gap. */
+/* Seconds between readings of the thread's state. A reading takes some microseconds, so one per millisecond
+ * costs less than a percent. Shorter gaps are not examined, and the reading before a gap is at most this much
+ * older than the gap. */
 #define BETWEEN_READINGS 1e-3
 
 /* Times without a core, or with faults, that are shorter than this, in seconds, are not kept. */
@@ -23,7 +24,7 @@ static void read_now(struct gaps *gaps, double now)
     gaps->read = now;
 }
 
-/* Returns how many of the seconds fit into the gap; 0 if they are too few or NaN. */
+/* Returns the part of `seconds` that fits into the gap; 0 if `seconds` is too short to be kept, or NaN. */
 static double part_of(double gap, double seconds)
 {
     return !(seconds >= SHORTEST_HELD) ? 0 : seconds < gap ? seconds : gap;

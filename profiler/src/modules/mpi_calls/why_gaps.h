@@ -25,8 +25,9 @@ struct held {
 /* Returns true if the latest reading is so old that another one costs little. */
 bool gaps_due(const struct gaps *gaps, double now);
 
-/* Returns for how long what held up the thread between its latest call and one from `t0` to `now`; zeros in a
- * short gap, inside a call of MPI, or if no reading is due. `now` is t0 if the call has not run yet. */
+/* Returns how long each cause held up the thread in the gap between its latest call and the call from `t0` to
+ * `now`; `now` equals `t0` if that call has not run yet. Returns zeros in a short gap, inside a call of MPI,
+ * or if no reading is due. */
 struct held gaps_look(struct gaps *gaps, double t0, double now);
 
 /* Notes that a call of MPI ended. */

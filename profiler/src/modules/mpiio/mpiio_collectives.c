@@ -43,8 +43,8 @@ struct counts {
 
 static bool is_same(const struct counts *counts) { return counts->most == -counts->least; }
 
-/* Allocates room for the begins of all calls. Without it a rank could fail after the other ranks rely on it.
- */
+/* Allocates the memory for the begins of all calls in advance, so that no rank can fail later, when other
+ * ranks already rely on it. */
 static bool reserve(struct buffer *begins)
 {
     size_t calls = 0;

@@ -45,8 +45,8 @@ struct connection {
 struct connections {
     struct keyed rows;
     struct spin ending;
-    _Atomic int64_t copies; /* Number of copies that were made of connections' descriptors, including copies
-                               that are closed. */
+    _Atomic int64_t copies; /* Number of copies that were made of connections' descriptors, whether or not
+                             * they have been closed. */
     struct connection of[DESCRIPTORS];
 };
 
@@ -138,7 +138,7 @@ static bool is_open_elsewhere(const struct connections *state, uint64_t cookie)
     return false;
 }
 
-/* Forgets the descriptor, and counts its connection unless another descriptor still refers to it. */
+/* Stops following the descriptor, and counts its connection unless another descriptor still refers to it. */
 static void end_connection(struct connections *state, int fd, bool at_end)
 {
     struct connection *connection = &state->of[fd];

@@ -8,7 +8,7 @@
 
 #include "../../runtime/wrap.h"
 
-/* False: no connection is followed, so that the functions below cost a single look. */
+/* False if no connection is followed; the functions below then only test this variable. */
 extern atomic_bool iolens_connections_used;
 
 static inline bool connections_used(void)
@@ -24,15 +24,15 @@ uint64_t connections_cookie(int fd);
 void connections_on_connect(const struct call *c, int result, int fd, const struct sockaddr *address,
                             socklen_t length);
 
-/* Adds the bytes of a connection whose descriptor the program is about to close. */
+/* Counts the bytes of a connection whose descriptor the program is about to close. */
 void connections_end(int fd);
 void connections_before_close_range(unsigned first, unsigned last);
 
-/* Adds the bytes of the connection `copy`, which the program is about to make another descriptor of `fd` with
- * these flags of dup3, unless the kernel will refuse that. */
+/* Counts the bytes of the connection `copy`, which dup3 with these flags is about to replace by a copy of
+ * `fd`. Does nothing if the kernel will refuse the call. */
 void connections_replace(int fd, int copy, int flags);
 
-/* Follows `copy`, which has become another descriptor of `fd`. A connection is counted when its last
+/* Follows `copy`, which has become a copy of the descriptor `fd`. A connection is counted when its last
  * descriptor is closed. */
 void connections_copy(int fd, int copy);
 

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* A transfer by the handle `easy` of libcurl that ended with `result`, and two functions of that library:
- * curl_easy_getinfo, and curl_easy_header or NULL. */
+/* A transfer that ended with `result`: its handle `easy` of libcurl, and that library's functions
+ * curl_easy_getinfo and curl_easy_header (which may be NULL). */
 struct http_transfer {
     void *easy;
     int result;

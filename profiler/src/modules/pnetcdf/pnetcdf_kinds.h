@@ -51,8 +51,9 @@
 
 #define WAITED(counter) pnetcdf_on_wait(&c, nc, ret == 0 ? counter : PNETCDF_FILE_WAIT_FAILURES)
 
-/* A function that moves data is a verb, a form and a type: ncmpi_put_vara_double_all. What each part adds to
- * the arguments (ARGUMENTS_, with a leading comma), and what it means (EXTENT_, COUNT_): */
+/* The name of a function that moves data consists of a verb, a form and a type, as in
+ * ncmpi_put_vara_double_all. The macros below give, for each part, the arguments that it adds (ARGUMENTS_,
+ * with a leading comma) and its meaning (EXTENT_, COUNT_). */
 #define ARGUMENTS_var
 #define ARGUMENTS_var1 , start
 #define ARGUMENTS_vara , start, count
@@ -68,7 +69,7 @@
 #define EXTENT_varn extent_pieces(pieces, counts)
 #define EXTENT_vard extent_type(filetype)
 
-/* Writing takes constant data; a nonblocking call gives a request. */
+/* Functions that write take constant data, and nonblocking functions return a request. */
 #define ELEMENT_put(type)  const type
 #define ELEMENT_iput(type) const type
 #define ELEMENT_bput(type) const type

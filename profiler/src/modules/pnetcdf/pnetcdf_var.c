@@ -8,8 +8,8 @@
 #include "../../files/registry.h"
 #include "../../records/module.h"
 
-static struct ids iolens_variables; /* Handles of variables of open files: the state of each, by the key that
-                                       key_of() gives. */
+static struct ids iolens_variables; /* State of each variable of the open files, by the key that key_of()
+                                     * returns. */
 
 static const struct dataset_layout AT = {
     .bytes = PNETCDF_VAR_BYTES_READ,
@@ -129,8 +129,8 @@ static int64_t type_bytes(mpi_type type)
     return bytes;
 }
 
-/* Fills in the lengths of an access in each dimension, and its strides if the call has any; the fastest
- * dimension comes first. */
+/* Fills in the lengths of an access in each dimension, beginning with the fastest, and its strides if the
+ * call has any. */
 static void shape(struct pattern *pattern, const struct extent *extent, int64_t rank)
 {
     for (int64_t d = 0; d < rank && d < PATTERN_DIMENSIONS; d++) {
@@ -215,8 +215,8 @@ void pnetcdf_on_accesses(const struct call *c, int nc, struct several several, e
     }
 }
 
-/* Ends the use of variables when their file is closed, because PnetCDF has no call that closes a variable;
- * its closing time is the file's. */
+/* Ends the recording of a file's variables when the file is closed: PnetCDF has no call that closes a
+ * variable, so its closing time is the file's. */
 void pnetcdf_close_variables(const struct call *c, int nc)
 {
     struct pnetcdf_var *var;

@@ -109,8 +109,8 @@ struct __kernel_timespec;
 
 #if defined(__x86_64__)
 
-/* Passes all system calls but the eight below on to the real function by a jump. A wrapper in C would have a
- * stack frame, to which a call that makes a thread or a process may not return. */
+/* Jumps to the real function for all system calls except the eight below. A wrapper in C would have a stack
+ * frame, and a system call that creates a thread or a process must not return into a frame. */
 enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, IO_URING_REGISTER = 427, OPENAT2 = 437 };
 
 _Static_assert(SYS_close == 3 && SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317,

@@ -10,8 +10,8 @@
 struct extra_counts {
     struct spin lock;
     int64_t counts[EXTRAS];
-    double seconds, last_end; /* Seconds of the calls that move no bytes, and the end of the last one; times
-                               * that overlap count once. */
+    double seconds, last_end; /* Seconds of the calls that move no bytes, and the end of the last such call;
+                               * overlapping times count once. */
     double latest;            /* Seconds by which the latest call increased `seconds`. */
     /* Seconds of the calls of fsync and fdatasync, and the end of the last one; times that overlap count
      * once. */

@@ -33,7 +33,7 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
                    int64_t bytes, enum extra which);
 
 /* Subtracts the time of the latest call on the file if that call ended in [t0, t1], because another counter
- * also has this time. */
+ * contains this time, too. */
 void extra_leave_out(const struct file *file, double t0, double t1);
 
 /* Returns where a call that has moved this many bytes began, from the offset that it advanced;

@@ -10,8 +10,8 @@
 #include "../io_watch.h"
 #include "../timer.h"
 
-/* Shortest time in seconds that counts as waiting: a free lock is granted within microseconds on a local disk
- * and within a millisecond by a server. */
+/* Shortest time in seconds that counts as waiting for a lock: a free lock is granted within microseconds on a
+ * local disk, and within a millisecond by a server. */
 static const double SHORTEST_WAIT = 0.001;
 
 struct lock_counts {

@@ -40,8 +40,8 @@ struct mapped_counts {
 struct mapping {
     uintptr_t address;
     size_t bytes; /* Length of the part of the mapping that lay in the file when it was mapped. */
-    /* Pages of this part that were in the page cache before it was mapped (or NOT_ASKED, IN_MEMORY,
-     * FORBIDDEN), and pages for which the file has data (no holes). */
+    /* `cached`: number of pages of this part that were in the page cache before it was mapped, or one of the
+     * special values. `stored`: number of its pages for which the file has data, so no holes. */
     int64_t offset, cached, stored;
     struct file *file; /* The mapped file; NULL if this entry is free. */
 };
@@ -190,7 +190,7 @@ void mapped_on_mmap(const struct call *c, const struct map_call *map)
     spin_unlock(&counts->lock);
 }
 
-/* Adds the counts of a mapping, which is followed no longer, to those of its file. */
+/* Adds the counts of a mapping that ends to the counts of its file. */
 static void finish(const struct mapping *m)
 {
     struct mapped_counts *counts = counts_of(m->file);

@@ -106,7 +106,7 @@ static bool has_time(double t0)
     return (double)spent_ns / 1e9 + now - t0 < FREE_SECONDS + SHARE * now;
 }
 
-/* Adds the next pages to the sums. Returns false if the kernel does not answer. */
+/* Counts the next pages. Returns false if the kernel does not answer. */
 static bool ask(uintptr_t page, int64_t pages, int table, struct answer *answer, int64_t *cached,
                 int64_t *reached)
 {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns true if the kernel tells this process about the file's pages. It tells the owner of the file and
- * those who may write it; to all others it reports that all pages are in memory. */
+/* Returns true if the kernel tells this process which pages of the file are in memory. It tells the owner of
+ * the file and users who may write to it; for all others it claims that all pages are in memory. */
 bool page_cache_is_told(int fd);
 
 /* Returns the number of pages of this range of the file in the page cache; -1 before Linux 6.5. */
@@ -18,15 +18,15 @@ int64_t page_cache_of_file(int fd, int64_t offset, size_t bytes);
  * process has run. */
 int64_t page_cache_of_mapping(const void *address, size_t bytes, int64_t *reached);
 
-/* Returns the number of pages of this range of the file that have data in storage, so neither holes nor room
- * that is only reserved. Returns the whole range if the file system does not tell, and for a file in very
- * many pieces. */
+/* Returns the number of pages of this range of the file that have data in storage; holes and room that is
+ * only reserved do not count. Returns the size of the whole range if the file system does not tell, or if the
+ * file has very many pieces. */
 int64_t page_cache_stored(int fd, int64_t offset, size_t bytes);
 
-/* Returns the bytes of a page. */
+/* Returns the size of a page in bytes. */
 int64_t page_cache_page(void);
 
-/* Returns the number of pages that hold so many bytes. */
+/* Returns the number of pages that are needed for this many bytes. */
 int64_t page_cache_pages(int64_t bytes);
 
 #endif

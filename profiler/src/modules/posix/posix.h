@@ -56,7 +56,8 @@ static inline struct posix_state *posix_state_of(struct open_file *open, int fd)
 }
 
 void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, int flags, mode_t mode);
-/* Records an open by which a file got no descriptor, but a slot in the kernel's table of a ring. */
+/* Records an open that put the file into a slot of an io_uring ring's table of files, instead of giving it a
+ * descriptor. */
 void posix_on_file_open(const struct call *c, struct file *file, mode_t mode);
 void posix_on_dup(const struct call *c, int copy, int fd);
 void posix_on_fcntl(const struct call *c, int result, int fd, int command, intptr_t value);

@@ -108,8 +108,8 @@ int64_t posix_begin_at_end(int fd, int64_t bytes)
     return file_info_fd(fd, &info) == 0 && info.st_size >= bytes ? info.st_size - bytes : 0;
 }
 
-/* Returns the offset at which a transfer began, on an open file whose position only the kernel knows. On
- * Linux a positional write to a file in append mode appends as well. */
+/* Returns the offset at which a transfer began, if only the kernel knows the file position. On Linux even a
+ * write at an explicit offset (pwrite) appends if the file is in append mode. */
 static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction direction, int64_t offset,
                            int64_t bytes)
 {
@@ -130,7 +130,8 @@ static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t b
     return open->offset - bytes;
 }
 
-/* Counts a failed transfer of a recorded file; a socket or pipe without data to read is no such file. */
+/* Counts a failed transfer of a recorded file. Sockets and pipes, from which a read fails if there is no
+ * data, are not recorded files. */
 __attribute__((noinline)) static void on_failed_transfer(const struct call *c, enum posix_direction direction,
                                                          int fd)
 {

@@ -22,8 +22,9 @@
 #define WRAP_TABLE "calls/posix.def"
 #include "../../runtime/wrap_expand.h"
 
-/* These functions replace the real ones while the program is sampled. For regular files they add no stack
- * frame; for any other descriptor the signal is held back and the kernel is asked what kind of file it is. */
+/* Functions that are called in place of the real ones while the program is sampled. For regular files they
+ * add no stack frame. For other descriptors they hold the timers' signal back, and ask the kernel once for
+ * the kind of file. */
 #define HELD(ret_t, name, params, args, ends, learn)                                                         \
     static __typeof__(&name) sampled_##name;                                                                 \
     __attribute__((noinline)) static ret_t waiting_##name params                                             \

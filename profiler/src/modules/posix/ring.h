@@ -21,15 +21,15 @@ struct ring_request {
     struct ring_submission asked;
     enum ring_progress progress; /* Progress of the request; changed with the ring's lock held. */
     struct file *file;           /* The file that the request is about; NULL if unknown. */
-    void *taken;      /* The open file that a close request has removed from the table of descriptors. */
+    void *taken;      /* Open file that a close request has taken out of the table of descriptors. */
     char *paths[2];   /* Absolute paths that the request names; NULL if there is none. */
     int64_t bytes;    /* Number of bytes that a read or write asks for. */
     double submitted; /* Time of submission, in seconds by iolens.clock. */
     int flags, mode;  /* Arguments of an open request. */
     int32_t result;   /* Result of the request; set at completion. */
     bool aligned, appends;
-    /* True for a copy that stands for one completion of a request that the kernel keeps active; the paths
-     * belong to the original. */
+    /* True for a copy of a request that the kernel keeps active. The copy stands for a single completion; the
+     * paths belong to the original. */
     bool continues;
     struct ring_request *next;
 };
@@ -53,7 +53,8 @@ struct ring {
     /* Read-only mappings of the ring: one with positions and completions, and one with requests. */
     const char *memory, *requests;
     size_t bytes, request_bytes;
-    const _Atomic uint32_t *head, *tail, *array, *completed; /* `array` is NULL if the ring has none. */
+    const _Atomic uint32_t *head, *tail, *array, *completed; /* `array` is NULL if the ring has no index
+                                                              * array. */
     const char *answers;
     /* Positions in the two rings up to which submissions and completions have been seen. */
     uint32_t submitted, answered;

@@ -15,7 +15,8 @@
 #include "ring_counts.h"
 #include "ring_files.h"
 
-/* Largest number of later requests that are searched for one with the same key and another file. */
+/* Number of later requests that are searched at most for another one with the same key but a different
+ * file. */
 enum { LOOKS_AHEAD = 64 };
 
 static struct ring_bucket *bucket_of(struct ring *ring, uint64_t key)
@@ -90,8 +91,8 @@ static bool is_vector(uint8_t operation)
 
 static bool is_fixed(const struct ring_request *request) { return request->asked.flags & RING_FIXED_FILE; }
 
-/* Copies the lengths out of the program's memory, whose address may be wrong: the kernel then refuses the
- * request. */
+/* Copies the lengths from the program's memory. The address may be invalid, in which case the kernel refuses
+ * the request. */
 static void read_vector(struct ring_request *request)
 {
     struct iovec vector[8];
@@ -237,8 +238,8 @@ void ring_request_begin(struct ring *ring, struct ring_request *request)
     }
 }
 
-/* Returns true if the descriptor still belongs to the file of this path. Before the completion was seen here,
- * the program may have taken it and closed the descriptor. */
+/* Returns true if the descriptor still belongs to the file of this path. The program may have seen the
+ * completion earlier than the recorder, and may have closed the descriptor since. */
 static bool still_open(int fd, char *path)
 {
     char *now = path_room_take();

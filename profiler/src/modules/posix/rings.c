@@ -97,7 +97,7 @@ static struct ring mapped(int fd, const struct ring_params *params)
     return ring;
 }
 
-/* Returns the place of a ring, made at its first use; NULL if another ring has it. */
+/* Returns the entry of a ring, which is made at the first call; NULL if another ring uses the entry. */
 static struct ring *place_of(int fd)
 {
     struct ring *ring = ring_at((unsigned)fd), *none = NULL;
@@ -155,7 +155,7 @@ void rings_follow_library(const struct liburing *library)
 
 /* The functions with "locked" in their names are called with the ring's lock held. */
 
-/* Takes completed requests out of the pending ones, the first one first. */
+/* Takes completed requests out of the list of pending ones; the earliest completion comes first. */
 static struct ring_request *take_completed_locked(struct ring *ring)
 {
     struct ring_request *first = NULL, **last = &first;
@@ -178,7 +178,8 @@ static struct ring_request *take_completed_locked(struct ring *ring)
         struct ring_request *request = ring_requests_take(ring, answer.key, false, &several);
         if (!request)
             continue;
-        /* A request that stays active is copied below, which needs its arguments. */
+        /* A completion of a request that stays active is recorded with a copy of the request, whose arguments
+         * must have been read. */
         if (request->progress == REQUEST_READING && answer.flags & RING_MORE_FOLLOW) {
             ring_requests_add(ring, request);
             break;
@@ -230,7 +231,7 @@ static void look(struct ring *ring, int fd)
     }
 }
 
-/* Counts requests that were submitted unseen, and continues after them. */
+/* Counts requests that were submitted without being seen, and goes on with the requests after them. */
 static void skip_unseen_locked(struct ring *ring, uint32_t head, uint32_t tail)
 {
     bool polled = ring->flags & RING_POLLED;
@@ -257,8 +258,8 @@ static bool copy_locked(const struct ring *ring, uint32_t position, uint32_t flu
     return true;
 }
 
-/* Takes the next position before `limit` and copies its request into a new one, whose completion can be found
- * from now on. Returns NULL when none is left. */
+/* Takes the next request before the position `limit`, and copies it into a new entry, by which its completion
+ * is found. Returns NULL if there is none left. */
 static struct ring_request *next_locked(struct ring *ring, uint32_t limit, uint32_t flushed)
 {
     while ((int32_t)(limit - ring->submitted) > 0) {
@@ -279,7 +280,8 @@ static struct ring_request *next_locked(struct ring *ring, uint32_t limit, uint3
     return NULL;
 }
 
-/* Notes the requests up to the position `limit`; those before `flushed` are in the ring already. */
+/* Notes the requests up to the position `limit`. Those before the position `flushed` are already in the
+ * ring. */
 static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t flushed)
 {
     for (;;) {
@@ -307,8 +309,8 @@ static void note_requests(struct ring *ring, int fd, uint32_t limit, uint32_t fl
 
 /* Notes what is about to be submitted: at most `most` requests from the kernel's position on, or up to
  * `prepared`. Requests of a polled ring may have completed before they are noted. In other rings a request
- * may reuse the key or the slot of a completed one. Calls of several threads at once may each submit
- * requests that another one prepared. `calls` is 1 if rings_after follows. */
+ * may reuse the key or the slot of a completed one. Calls of several threads at once may each submit requests
+ * that another one prepared. `calls` is 1 if the caller will call rings_after, else 0. */
 static void before(int fd, uint32_t most, const uint32_t *prepared, uint32_t calls)
 {
     struct ring *ring = find(fd);
@@ -348,8 +350,8 @@ void rings_before_library(const struct liburing *library, bool flushes)
     before(library->fd, UINT32_MAX, flushes || old ? &library->submission.prepared : NULL, 1);
 }
 
-/* Returns the latest request that the kernel did not take, and steps back to before it; NULL if the kernel
- * took all, or if a call of another thread may still submit them. */
+/* Returns the latest request that the kernel did not take, and moves the position of submission back before
+ * it. Returns NULL if the kernel took all requests, or if a call of another thread may still submit them. */
 static struct ring_request *take_refused_locked(struct ring *ring)
 {
     struct ring_submission asked;

@@ -32,8 +32,8 @@ void rings_leave_range(unsigned first, unsigned last);
  * a copy of its descriptor, which is not followed. */
 void rings_on_dup(int copy, int fd);
 
-/* Note the requests of a ring: called before a call that may submit up to `submitted` of them, and after it.
- */
+/* Note the requests of a ring: the first is called before a call that may submit up to `submitted` requests,
+ * the second after that call. */
 void rings_before(int fd, uint32_t submitted);
 void rings_after(int fd);
 

@@ -83,8 +83,8 @@ static int begin_in_fortran(int64_t id, const char *label, size_t length)
     return PAT_region_begin((int)id, text);
 }
 
-/* pat_apif.h has one name for each kind of integer, and others without a status; older programs use a single
- * name. */
+/* CrayPAT's pat_apif.h has a name for each kind of integer, and further names for calls without a status;
+ * older programs use a single name for all. */
 #define FORTRAN(end, number)                                                                                 \
     IOLENS_EXPORT void pat_region_begin##end(const number *id, const char *label, number *status,            \
                                              size_t length);                                                 \

@@ -10,8 +10,8 @@ struct region_visits_key {
     uint32_t thread, region;
 };
 
-/* Totals of a region in one thread. The row also notes a visit that still goes on, because a thread can be in
- * a region of one path only once. */
+/* Totals of a region in one thread, and the visit that still goes on. There is at most one such visit,
+ * because regions are distinguished by their nesting path. */
 struct region_visits {
     struct keyed_row *outer; /* Row of the region that encloses this one, during a visit. */
     void *counted;           /* Value that counters_enter returned for this visit. */

@@ -142,7 +142,7 @@ void region_end(int64_t id)
     leave(now, true);
 }
 
-/* Ends the time of this process's current regions, or resumes it. */
+/* Stops the clocks of this process's current regions if `on` is true; else lets them continue. */
 void regions_pause(bool on)
 {
     struct regions_state *state = table_state_known(TABLE_regions);

@@ -13,8 +13,8 @@ void region_begin(int64_t id, const char *label);
  * thread is not in such a region, nothing changes, and the log reports the mistake. */
 void region_end(int64_t id);
 
-/* Leaves the time out in which recording is switched off: `on` is true when that begins, and false when it
- * ends. */
+/* Excludes the time in which recording is switched off: called with `on` true when recording is switched off,
+ * and with `on` false when it resumes. */
 void regions_pause(bool on);
 
 /* Forgets all open visits in a child of fork, which starts outside all regions. */

@@ -41,7 +41,7 @@ static bool is_sound(const void *key, const void *value)
     return sample->blocked <= 1 && count->count >= 0 && count->on_core_ns >= 0;
 }
 
-/* Merges the rows for which the table has no room into one row for each kind of sample. */
+/* Makes a row stand for all rows of its kind of sample for which the table has no room. */
 static size_t rest(void *memory)
 {
     struct row *row = memory;
