@@ -9,7 +9,9 @@ from groups import Row
 
 REPETITIONS = 4
 NOT_MEASURED = "imports"
-"""Fault whose twin imports no modules at all: most of its cost is the processor time of Python, not I/O."""
+"""The fault that is left out: its healthy twin imports no modules, so that most of the measured cost would be Python's
+processor time and not I/O.
+"""
 
 
 def draw(seed: int) -> list[Row]:

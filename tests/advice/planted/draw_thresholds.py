@@ -1,5 +1,5 @@
-"""Chooses at random the runs of the half with which thresholds are chosen: bundled C workloads, mostly ior, and
-`known.c`.
+"""Chooses at random the runs of the set `thresholds`, with which the rules' thresholds are chosen: bundled C workloads,
+mostly ior, and `known.c`.
 """
 
 from __future__ import annotations
@@ -404,16 +404,16 @@ def _others(chance: random.Random) -> list[Row]:
 
 
 def _known(chance: random.Random, ranks: int, seconds: float = 2.0) -> str:
-    """Returns options of the program `known`: the bytes of a rank, which take about `seconds` seconds, and the
-    storage's rate.
+    """Returns options of the program `known`: the bytes of each rank, and the rate of storage at which a rank moves
+    them in about `seconds` seconds.
     """
     bytes_of_rank = chance.choice([9, 11, 16]) * 8 * MIB // ranks
     return f"{bytes_of_rank} rate={bytes_of_rank / chance.uniform(0.8, 1.2) / seconds:.0f}"
 
 
 def _amount(cost: str, strength: float) -> float:
-    """Returns the share of accesses that go back, or the number of seeks for each read, that costs as much time as the
-    strength says.
+    """Returns the value of the option that plants a fault of this strength: for a costly seek one seek before each read
+    (the strength is its cost), else the share of reads that go back.
     """
     return min(1.0, 1000 * strength) if cost == "seek" else strength
 
@@ -452,7 +452,7 @@ def _turns_of_groups(chance: random.Random) -> list[Row]:
 
 
 def _seeks(chance: random.Random) -> list[Row]:
-    """Returns runs that seek before their reads, or go back for some of them."""
+    """Returns runs that seek before each read, or that go back in the file for some reads."""
     rows, bytes_read = [], 48 * MIB
     for fault, expected, key, strengths, cost in (
         ("seek-each", "many-seeks", "seeks", (0, 0.001, 0.002, 0.004), "seek"),

@@ -8,7 +8,7 @@ from groups import MIB, Row, group, storage
 
 PYTHON = "python unseen.py"
 ALONE = {"mpi": False}
-"""Makes a run one process without MPI."""
+"""A run with this setting is one process without MPI."""
 
 
 def draw(seed: int) -> list[Row]:
@@ -39,7 +39,9 @@ def draw(seed: int) -> list[Row]:
 
 
 def _base(chance: random.Random, ranks: int, longest: float = 2.5, times: int = 1) -> tuple[int, str, str]:
-    """Returns options of a command: the bytes of a rank, the storage's rate, and the program's other time."""
+    """Returns the bytes of each rank, the option with the storage's rate, and the options with these bytes and the
+    seconds without I/O.
+    """
     bytes_of_rank = times * chance.choice([10, 12, 14]) * 8 * MIB // ranks
     seconds = chance.uniform(1.2, longest)
     return (
@@ -178,9 +180,7 @@ def _sizes(chance: random.Random, n: int) -> list[Row]:
 
 
 def _calls(chance: random.Random, n: int) -> list[Row]:
-    """Returns runs whose calls cost time and move no bytes, or the same bytes again: syncs, seeks, accesses to one
-    place.
-    """
+    """Returns runs with calls that cost time but move no new bytes: syncs, seeks, repeated accesses to one place."""
     ranks = chance.choice([2, 4, 6])
     _, rate, words = _base(chance, ranks)
     cost = chance.choice([0.02, 0.04])
@@ -274,8 +274,8 @@ def _narrow_stripes(mine: int, n: int) -> list[Row]:
 
 
 def _contended_stripes(chance: random.Random, mine: int, n: int) -> list[Row]:
-    """Returns runs in which several ranks write to the same stripes of a shared file: a quarter of `mine` bytes for
-    each rank, or 20 MiB in transfers of odd size.
+    """Returns runs in which several ranks write to the same stripes of a shared file. Each rank writes a quarter of
+    `mine` bytes, or 20 MiB in transfers of odd size.
     """
     lock = chance.choice([20000, 40000])
     rows = group(
@@ -554,9 +554,7 @@ def _dd(whole: int, rate: str, n: int) -> list[Row]:
 
 
 def _elsewhere(chance: random.Random, n: int) -> list[Row]:
-    """Returns runs that spend their time elsewhere than in I/O (they sleep), and healthy runs with I/O of several
-    kinds.
-    """
+    """Returns runs that mostly sleep, and healthy runs with I/O of several kinds."""
     rows = group(
         f"asleep-{n}",
         "",

@@ -1,4 +1,4 @@
-"""Writes 36 MB as HDF5 datasets, a hundred in a group; the command line has the size of a dataset."""
+"""Writes 36 MB as HDF5 datasets, a hundred in each group; the second argument is the size of a dataset in bytes."""
 
 import sys
 

@@ -1,6 +1,6 @@
-/* Programs of the half with which thresholds are chosen, for faults whose strength the bundled workloads
-   cannot vary: `mpirun -np N known NAME DIR [KEY=VALUE ...]`. A program prints the seconds between its first
-   and last barrier. */
+/* Programs for the set `thresholds`, with faults whose strength the bundled workloads cannot vary: `mpirun
+ * -np N known NAME DIR [KEY=VALUE ...]`. Each program prints the seconds between its first and last
+ * barrier. */
 
 #include <fcntl.h>
 #include <mpi.h>
@@ -63,9 +63,9 @@ static void count_up(double millions)
         ;
 }
 
-/* Writes a file of each rank in steps: with a sync after each `sync` writes, by `abreast` ranks at a time,
-   and with `others` bytes on all ranks except the first. The files lie in folders t0, t1 and so on, if
-   `targets` says how many. With `beside`, rank 0 makes one more file, in a folder of that name. */
+/* Writes a file on each rank, `abreast` ranks at a time, with a sync after each `sync` writes. All ranks
+ * except the first write `others` bytes. The files lie in folders t0, t1 and so on, if `targets` gives their
+ * number. With `beside`, rank 0 makes one more file, in the folder `beside`. */
 static void steps(void)
 {
     char name[32] = "steps";
@@ -93,8 +93,8 @@ static void steps(void)
     }
 }
 
-/* Reads an input of each rank: with `seeks` seeks before each read, and a share `back` of the reads far away
- * from the others. A share `checked` is read again at the end. */
+/* Reads each rank's input, with `seeks` seeks before each read. A share `back` of the reads goes back in the
+ * file; a share `checked` of the input is read again at the end. */
 static void probe(void)
 {
     size_t piece = (size_t)option("piece", 100000);
@@ -117,7 +117,7 @@ static void probe(void)
     close(file);
 }
 
-/* Writes a journal that is opened again after every `keep` records. */
+/* Writes a journal, which is closed and opened again after every `keep` records. */
 static void journal(void)
 {
     size_t piece = (size_t)option("piece", 200000);
@@ -198,7 +198,7 @@ static void crowd(void)
         pthread_join(made[i], NULL);
 }
 
-/* Searches for `items` files in `folders` folders that do not have them, and writes a file of each rank. */
+/* Searches for `items` files in `folders` folders that do not have them; then each rank writes a file. */
 static void look(void)
 {
     struct stat found;

@@ -1,4 +1,4 @@
-"""Writes an HDF5 dataset plane by plane, without a chunk cache; the command line has the number of planes in a
+"""Writes an HDF5 dataset plane by plane, without a chunk cache; the command line gives the number of planes in a
 chunk.
 """
 

@@ -1,6 +1,6 @@
-"""Programs of the test half in Python: `python unseen.py NAME DIR [KEY=VALUE ...]`, by h5py or mpi4py.
+"""Programs in Python of the set `unseen`, some with h5py or mpi4py: `python unseen.py NAME DIR [KEY=VALUE ...]`.
 
-Prints the seconds of its I/O.
+Each program prints the seconds of its I/O.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def lines() -> None:
 
 
 def pick() -> None:
-    """Reads pieces of an input, a share `mixed` of them in random order."""
+    """Reads the pieces of an input; a share `mixed` of the pieces is read in random order."""
     piece, count = int(option("piece")), int(option("bytes") / option("piece"))
     order = np.arange(count)
     some = int(count * option("mixed"))
@@ -123,7 +123,9 @@ def saved() -> None:
 
 
 def plugins() -> None:
-    """Searches `folders` folders for plugins, which are in the last one, runs them, and writes an array (mpi4py)."""
+    """Searches `folders` folders for plugins, which only the last folder has, runs them, and writes an array
+    (mpi4py).
+    """
     from mpi4py import MPI
 
     folders = [f"{DIR}/plugins{number}/lib" for number in range(int(option("folders")))]
@@ -138,7 +140,7 @@ def plugins() -> None:
 
 
 def make_plugins() -> None:
-    """Makes the input of `plugins`."""
+    """Writes the plugins that the program `plugins` searches for."""
     os.makedirs(f"{DIR}/plugins{int(option('folders')) - 1}/lib", exist_ok=True)
     for number in range(int(option("plugins"))):
         with open(f"{DIR}/plugins{int(option('folders')) - 1}/lib/plugin{number}.py", "w", encoding="utf-8") as file:
