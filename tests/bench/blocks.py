@@ -1,5 +1,5 @@
-"""Reads `BLOCK number on|off seconds` lines of runs (sampling_blocks.c); prints the time without samples over that with
-them: of neighbouring blocks, the median and its 95 % interval by order statistics.
+"""Reads `BLOCK number on|off seconds` lines of runs (sampling_blocks.c). Prints the median ratio of a block's time
+without samples to the time of the neighbouring block with samples, and its 95 % interval by order statistics.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Reads `who pair key value` lines of `ours` and `theirs`; prints theirs over ours: of the geometric mean over the keys
-the median over the pairs, with its 95 % interval by order statistics (six pairs at least).
+"""Reads `who pair key value` lines, in which `who` is `ours` or `theirs`. Computes for each pair the ratio theirs /
+ours, as the geometric mean over the keys. Prints the median of these ratios with its 95 % interval by order statistics
+(at least six pairs).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Checks on training jobs with planted times that the report names the stage that holds up the others.
 
 `python tests/bench/pipeline.py [--kind KIND ...] [--format FORMAT ...] [--python PYTHON] [--bounds] [N] [SEED]` records
-N jobs (60), whose slowest stage is reading, decoding and training in turn, by a factor from 1.5 to 3, and prints for
-how many jobs the stage is named correctly. `torch` among the kinds needs a PYTHON that has PyTorch, `zarr` and
-`safetensors` among the formats one that has these packages. For formats that need a package, workers are forked. With
---bounds, each job is recorded twice more, without the planted reading and with twice the workers, and what these runs
-save is printed beside the bounds.
+N jobs (60) and prints for how many of them the report names the slowest stage. This stage is reading, decoding and
+training in turn, and takes 1.5 to 3 times as long as the others. The kind `torch` needs a PYTHON that has PyTorch; the
+formats `zarr` and `safetensors` need one that has these packages. For formats that need a package, workers are forked.
+With --bounds, each job is recorded twice more: without the planted reading, and with twice the workers. The seconds
+that these runs save are printed beside the bounds.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def _named(row: dict[str, Any], kind: str, format: str) -> str:
 
 
 def gains(folder: Path, record: Callable[..., None], seconds: tuple[float, float, float]) -> Mapping[str, float]:
-    """Records the job without the planted reading, and with twice the workers; returns the seconds that each saved,
-    by the bound that holds for it.
+    """Records the job again, once without the planted reading and once with twice the workers. Returns the seconds that
+    each of these two runs saves, by the bound that must hold for it.
     """
     before = row_of(folder)["seconds"]
     record(folder / "quick", seconds=(0.0, *seconds[1:]))

@@ -37,11 +37,11 @@ METADATA = {
 
 Settings = Mapping[str, float]
 HEXAGON = CLIENT | {"targets": 36}  # Hexagon's speeds are not published; those of storage/ost.yaml stand in.
-# Pawsey has faster targets than storage/ost.yaml, since one took 467 MB/s: those of Edison, another Cray XC, stand in.
+# A target of Pawsey took 467 MB/s, more than in storage/ost.yaml: the targets of Edison, another Cray XC, stand in.
 PAWSEY = HEXAGON | {"ost_mb_per_s": 1550}
 H5PY = CLIENT | {"targets": 32, "ost_mb_per_s": 2100, "link_mb_per_s": 12500, "ranks_per_client": 32}
 CORI = CLIENT | {"targets": 248, "ost_mb_per_s": 3000, "link_mb_per_s": 10000}
-GERTY = CORI | {"ranks_per_client": 16}  # Gerty's speeds are not known: those of Cori, a machine of the same site.
+GERTY = CORI | {"ranks_per_client": 16}  # Gerty's speeds are not known; those of Cori, at the same site, stand in.
 EDISON = CLIENT | {"targets": 24, "ost_mb_per_s": 1550, "link_mb_per_s": 10000}
 # The speeds of the targets of Blue Waters and Dell are not published; that of storage/ost.yaml stands in.
 BLUE_WATERS = CLIENT | {"targets": 32, "link_mb_per_s": 10000, "ranks_per_client": 16}
@@ -51,7 +51,9 @@ ARCHER2 = CLIENT | {"targets": 12, "ost_mb_per_s": 1000, "link_mb_per_s": 25000}
 
 @dataclass(frozen=True)
 class PublishedRatio:
-    """A published ratio of two rates, or its range, and the function that returns the model's."""
+    """A published ratio of two rates, or the range in which it lies, and the function that returns the model's
+    ratio.
+    """
 
     name: str
     ratio: str
@@ -61,8 +63,8 @@ class PublishedRatio:
 
 
 def seconds(machine: Settings, files: Sequence[tuple[int, int]], steps: Iterator[str]) -> float:
-    """Returns the time at which the last rank has finished. `files` are (stripe count, stripe size), on targets in
-    turn.
+    """Returns the time at which the last rank has finished. `files` gives the stripe count and stripe size of each
+    file; the files are placed on the targets in turn.
     """
     first, lines = 0, []
     targets = int(machine["targets"])
@@ -127,7 +129,7 @@ def cori(nodes: int) -> tuple[float, float]:
     """Returns the bandwidths (bytes per second) of collective writes to a shared file on all targets, and of a file for
     each node.
 
-    Each aggregator owns whole stripes: 31 aggregators of 32 nodes share the 248 stripes evenly, 248 of 256 nodes.
+    Each aggregator owns whole stripes: 31 aggregators on 32 nodes, or 248 on 256 nodes, share the 248 stripes evenly.
     """
     aggregators = 31 if nodes == 32 else 248
     return shared(CORI, aggregators, 8192 // aggregators, 248), private(CORI, nodes, 256)

@@ -4,8 +4,8 @@
     .venv/bin/python tests/bench/recover.py [RANKS ...]
 
 The spool of one process with ten files is copied for each rank, so that the ranks share the files. A row has the
-elapsed seconds of `iolens-recover list` and `merge`, the processor time of both with all their processes, and how much
-less memory the machine had free meanwhile. Copies and log lie in TMPDIR.
+elapsed seconds of `iolens-recover list` and `merge`, the processor time of both with all their processes, and by how
+much the machine's free memory fell meanwhile. Copies and log lie in TMPDIR.
 """
 
 from __future__ import annotations

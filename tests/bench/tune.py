@@ -1,8 +1,8 @@
 """Measures how well `iolens tune` finds a grid's best setting, and in how many runs, on recorded full grids.
 
-tune.py record DIR [GRID …]   run grids of tests/data/tune/grids.yaml on emulated targets; results below DIR
+tune.py record DIR [GRID …]   run grids of tests/data/tune/grids.yaml on emulated targets, with results below DIR
 tune.py collect DIR           write what was recorded there to tests/data/tune/runs.csv
-tune.py replay [GRID …]       let the search run on the record, and random search and Optuna's beside it
+tune.py replay [GRID …]       compare the search with random search and Optuna's, all on the recorded runs
 """
 
 from __future__ import annotations

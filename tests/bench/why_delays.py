@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 def delay(step: int) -> None:
-    """Writes DELAY_MIB MiB to a file of this step, until storage has them."""
+    """Writes DELAY_MIB MiB to a file of this step, and returns after the data has reached the storage."""
     count = int(os.environ["DELAY_MIB"])
     if count:
         with (Path(os.environ["DELAY_FOLDER"]) / f"delay.{step}").open("wb", buffering=0) as out:

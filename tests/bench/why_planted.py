@@ -1,10 +1,11 @@
 """Compares the savings that `iolens run --why` reports for planted delays with runs without these delays.
 
 Twelve patterns of waiting (tests/c/why_delays.c) run in C, Fortran and Python under each MPI library of this machine,
-and four of one-sided communication in C alone, on emulated storage of known speed: with planted writes, and without.
-Each line has the saved seconds as reported and as measured, both from the end of MPI_Comm_split on, behind the start of
-MPI, their difference in shares of the run with delays, and the first cause that the log names. Of several runs the
-shortest one counts; the noise is how much longer the others took, with and without delays.
+and four patterns of one-sided communication in C alone. All run on emulated storage of known speed, with planted writes
+and without. Each line has the saved seconds as reported and as measured, their difference as a share of the run with
+delays, and the first cause that the log names. The seconds are counted from the end of MPI_Comm_split, so that the
+start of MPI is left out. The shortest of several runs counts; the noise is how much longer the others took, with and
+without delays.
 
 python tests/bench/why_planted.py [--runs N] [PROGRAM ...]
 """
@@ -53,7 +54,9 @@ CULPRITS = {
 
 
 class PlantedRun(NamedTuple):
-    """Seconds of a run from the end of MPI_Comm_split, the seconds that storage could save, and the first cause."""
+    """Seconds of a run from the end of MPI_Comm_split, the seconds that better storage could save according to the log,
+    and the first cause that the log names.
+    """
 
     seconds: float
     said: float

@@ -22,7 +22,7 @@ def write(path: Path, mib: int) -> None:
 
 
 def reads_for_all(folder: Path) -> None:
-    """Reads on rank 0, and the others wait for its message."""
+    """Reads on rank 0, which then broadcasts the data to the other ranks."""
     if WORLD.rank == 0:
         write(folder / "mesh", 4)
     for _ in range(4):
@@ -34,7 +34,9 @@ def reads_for_all(folder: Path) -> None:
 
 
 def writes_beside(folder: Path) -> None:
-    """Writes on the last rank while the others compute longer than that: its I/O adds nothing to the run time."""
+    """Writes on the last rank while the others compute for longer than the write takes, so that the write adds nothing
+    to the run time.
+    """
     for step in range(3):
         if WORLD.rank == WORLD.size - 1:
             write(folder / f"step.{step}", 2)
@@ -57,7 +59,7 @@ def chain(folder: Path) -> None:
 
 
 def uneven(folder: Path) -> None:
-    """Writes four times as much on rank 0 as on the others; then all meet."""
+    """Writes four times as much on rank 0 as on the other ranks, which wait for rank 0 in a barrier."""
     for step in range(3):
         write(folder / f"{WORLD.rank}.{step}", 4 if WORLD.rank == 0 else 1)
         time.sleep(0.05)

@@ -61,7 +61,9 @@ def settings(speed: float) -> str:
 
 
 def replays(ranks: int, command: str, speed: float, folder: Path) -> dict[str, float]:
-    """Runs a program at one speed of storage; returns its run time as measured and as other storage would make it."""
+    """Runs a program on storage of one speed. Returns the run times in its table `what_if`, as measured and with
+    storage of other speeds, by question.
+    """
     folder.mkdir()
     config, data = folder / "ost.yaml", folder / "data"
     config.write_text(settings(speed), encoding="utf-8")

@@ -4,13 +4,13 @@
 - the arithmetic of BT itself: time steps, cells and pencils, by rank;
 - Open MPI's pml_monitoring, in a run of the same program without the profiler (and without the dumps, whose messages
   are MPI-IO's own);
-- strace, in another one: calls of read and write on the data file, and their bytes;
-- mpiP, in another one, where MPIP_LIB names its libmpiP.so: calls by function, bytes sent;
+- strace, in a second such run: calls of read and write on the data file, and their bytes;
+- mpiP, in a third such run, if MPIP_LIB names its libmpiP.so: calls by function, bytes sent;
 - Darshan's tools on the same log: PyDarshan, its command, and darshan-parser where DARSHAN_PARSER names it.
 
-Then the same run of a program of another kind, tests/c/mpi_book.f90, by mpi_f08, where there is a compiler for it and
-the ranks are even in number: it keeps a book of every call that it makes, to which the log's tables are held, and its
-APMPI records as PyDarshan reads them.
+Then tests/c/mpi_book.f90, which uses mpi_f08, is recorded in the same way, if there is a compiler for it and the number
+of ranks is even. It keeps a book of every call that it makes. The log's tables, and its APMPI records as PyDarshan
+reads them, are compared with this book.
 
     .venv/bin/python tests/bench/witnesses.py [--class S] [--ranks 4] [--out DIR]
 
@@ -161,7 +161,9 @@ class WitnessTrial:
         self.differ = 0
 
     def run(self, name: str, before: Sequence[str], after: Sequence[str], *words: str, **settings: str) -> Path:
-        """Runs `before` mpirun -np N `after` btio … in a new folder."""
+        """Runs btio by mpirun in a new folder. The words `before` stand in front of mpirun, the words `after` in front
+        of btio.
+        """
         folder = self.run_program(name, before, after, str(BTIO), "--class", self.letter, *words, **settings)
         assert "SUCCESSFUL" in (folder / "output").read_text()
         return folder
