@@ -1,4 +1,5 @@
-/* Counts a program's MPI-IO calls through the profiling interface; rank 0 prints its own at the end. */
+/* Counts a program's MPI-IO calls through the profiling interface; at the end rank 0 prints the counts of its
+ * own calls. */
 #include <mpi.h>
 #include <stdio.h>
 

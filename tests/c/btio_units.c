@@ -1,5 +1,5 @@
-/* Parts of btio on their own: the multipartition, the discrete operator, Fortran's number format, Lustre's
- * layouts. Run with any square number of ranks; prints what is wrong and exits 1. */
+/* Tests parts of btio one by one: the multipartition, the discrete operator, Fortran's number format,
+ * Lustre's layouts. Run with any square number of ranks; prints what is wrong and exits 1. */
 #include "domain.h"
 #include "exponent.h"
 #include "layout.h"

@@ -34,7 +34,8 @@ int main(void)
     MUST(mapped_bytes <= sizeof in_use * 4096 && mincore(mapped, mapped_bytes, in_use) == 0);
     for (size_t i = 0; i < sizeof in_use; i++)
         pages += in_use[i] & 1;
-    room = buffer_add(&next, 8); /* This buffer must get the pages that the first one returned, zeroed. */
+    room = buffer_add(&next, 8); /* The second buffer must get the pages that the first one returned, filled
+                                  * with zeros. */
     MUST(room == mapped && memcmp(room, "\0\0\0\0\0\0\0", 8) == 0);
     printf("%d\n", pages);
     return 0;

@@ -32,8 +32,8 @@ COUNTED(PMPI_Gather,
          MPI_Comm comm),
         (in, count, type, out, each, other, root, comm))
 
-/* Counts a call of the profiler. By this call on MPI_COMM_WORLD the ranks find out that all are recorded,
- * before the profiler has a communicator of its own. */
+/* Counts a call of the profiler: with this call on MPI_COMM_WORLD the ranks find out that all of them are
+ * recorded, before the profiler has a communicator of its own. */
 int PMPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                     MPI_Request *request)
 {

@@ -41,7 +41,8 @@ int main(int argc, char **argv)
     iolens_region_end(1);
     iolens_region_begin(2, "sleep");
     getrusage(RUSAGE_THREAD, &usage);
-    /* A sleep may end before the kernel has started it; then it gives up no core. */
+    /* A sleep that is over before the thread has gone to sleep gives up no core, so the kernel's count of
+     * switches is printed and not SLEEPS. */
     long slept = -usage.ru_nvcsw;
     for (int i = 0; i < SLEEPS; i++)
         usleep(100);

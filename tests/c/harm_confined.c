@@ -1,8 +1,8 @@
 /* harm_confined HOW: a program that gives up one of its rights, between two writes of 5 bytes to
  * confined.dat, with text that waits in a buffer until the end.
  *   tsc, tsc_by_number   reading the time stamp counter raises SIGSEGV
- *   strict               nothing but read, write and exit
- *   filter, by_number    the same and exit_group, by a filter; anything else kills
+ *   strict               allows only read, write and exit
+ *   filter, by_number    allows these and exit_group, by a filter; any other call ends the process
  *   asked                only asks whether there are filters */
 #include <fcntl.h>
 #include <linux/filter.h>

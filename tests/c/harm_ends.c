@@ -1,7 +1,7 @@
 /* harm_ends HOW: writes 5 bytes to ends.dat, then
- *   quick_exit  ends by it
- *   deep        writes 5 bytes to a file of the same name in a folder whose path is longer than PATH_MAX, by
- * its name alone, and 5 bytes more from openat */
+ *   quick_exit  calls quick_exit
+ *   deep        opens deep.dat in a folder whose path is longer than PATH_MAX, once in the current folder and
+ *               once below a descriptor of that folder, and writes 5 bytes each time */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

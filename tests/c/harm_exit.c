@@ -1,4 +1,4 @@
-/* A timer's handler ends the program while it allocates, writes and asks for memory in a loop. */
+/* A timer's handler ends the program while it allocates and writes in a loop. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

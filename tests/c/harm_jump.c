@@ -1,5 +1,6 @@
-/* harm_jump HOW: a signal comes while the recorder asks a stream for its position, by this
- * program's own ftello, and its handler jumps   out of there; then the program writes 5 bytes to after.dat
+/* harm_jump HOW: a signal comes while the recorder asks a stream for its position by this program's own
+ * ftello. The signal's handler
+ *   jumps   out of ftello; then the program writes 5 bytes to after.dat
  *   ends    the program */
 #include <fcntl.h>
 #include <setjmp.h>

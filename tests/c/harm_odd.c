@@ -71,8 +71,8 @@ static void *asynchronous(void *name)
     return forever(name);
 }
 
-/* Runs a thread that is cancelled before it begins. It must end at the C library's first check, but not
- * inside the recorder, which makes its spool here. */
+/* Cancels its own thread before the thread's first recorded call. The thread must end in pthread_testcancel,
+ * and not in mkdir, during which the recorder makes its spool. */
 static void *cancelled(void *name)
 {
     pthread_cancel(pthread_self());

@@ -1,5 +1,5 @@
-/* harm_plain: what an ordinary program does: a file written and read, text that waits in a buffer, an exit
- * code. */
+/* harm_plain: does what ordinary programs do: writes and reads a file, leaves text in a buffer for a while,
+ * and returns an exit code. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

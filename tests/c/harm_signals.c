@@ -235,8 +235,8 @@ static int untouched(void)
     return printf("%d %ld\n", stack.ss_flags, timer[0].it_value.tv_usec + timer[2].it_value.tv_usec) < 0;
 }
 
-/* Returns the time since `begin`. The kernel never restarts the waits that are measured; each must end by its
- * time-out, and not earlier. */
+/* Returns the milliseconds since `begin`. The kernel never restarts the calls that are measured with this
+ * function; each must end at its time-out, and not earlier. */
 static long since(const struct timespec *begin)
 {
     struct timespec now;

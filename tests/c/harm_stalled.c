@@ -1,10 +1,11 @@
 /* harm_stalled WHAT: one thread waits for the system inside the recorder, another one opens and writes.
- *   layout   until the other one is done, in fgetxattr of the file that both use: nobody may wait for it
- *   position the same, in ftello of a stream after a seek
- *   spool    in fallocate of the spool that grows, longer than a lock is taken for abandoned: the other one
- *            has to wait, and may not get in
- * Its own fgetxattr and ftello are the recorder's too, and it is asked for fallocate and sched_yield. Prints
- * what went wrong. */
+ *   layout   waits in fgetxattr of the file that both use, until the other thread is done: the other thread
+ *            may not wait for it
+ *   position waits in ftello of a stream after a seek, in the same way
+ *   spool    waits in fallocate of the spool that grows, longer than the time after which a lock counts as
+ *            abandoned: the other thread must wait all the same
+ * The recorder calls this program's own fgetxattr and ftello, and a trap passes its fallocate and sched_yield
+ * to this program. Prints what went wrong. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

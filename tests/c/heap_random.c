@@ -1,6 +1,6 @@
-/* Allocates, moves and frees at random in several threads, which free one another's blocks, and prints what
- * the program's own functions did: "calls bytes live_blocks live_bytes high_bytes". Usage: heap_random SEED
- * THREADS OPERATIONS return|kill|fork [plain] */
+/* Allocates, moves and frees blocks at random in several threads, which also free one another's blocks.
+ * Prints what the program's own functions did: "calls bytes live_blocks live_bytes high_bytes". Usage:
+ * heap_random SEED THREADS OPERATIONS return|kill|fork [plain] */
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>

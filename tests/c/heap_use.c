@@ -31,7 +31,7 @@ __attribute__((noinline)) void grows(void)
 {
     char *block = malloc(100);
     sink = block = realloc(block, 300);
-    sink = realloc(block, (size_t)1 << 62); /* This realloc fails, and the old block stays. */
+    sink = realloc(block, (size_t)1 << 62); /* This realloc fails, so that the old block stays. */
 }
 
 __attribute__((noinline)) void churns(void)

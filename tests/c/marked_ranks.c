@@ -1,6 +1,6 @@
-/* marked_ranks: regions that all ranks mark, one that only the last rank marks, and ends of regions that the
- * last two ranks never began. Every rank is busy for about a fifth of a second. The first rank switches
- * recording off for a moment, so that it does not know the run's migrations. */
+/* marked_ranks: marks a region on all ranks and another one on the last rank alone, and on the last two ranks
+ * the end of a region that never began. Every rank is busy for about a fifth of a second. The first rank
+ * switches recording off for a moment, so that the log does not have its migrations of the whole run. */
 #include <mpi.h>
 #include <time.h>
 

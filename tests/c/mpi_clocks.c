@@ -1,5 +1,5 @@
-/* Each rank writes a file some times, a while apart, and prints when, by a clock that all ranks of this
- * machine share: lines `rank before after`, in ns of CLOCK_REALTIME. */
+/* Writes a file on each rank several times, with pauses, and prints the times of these writes by a clock that
+ * all ranks of this machine share: lines `rank before after`, in ns of CLOCK_REALTIME. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

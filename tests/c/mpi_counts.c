@@ -275,8 +275,8 @@ static void between_halves(MPI_Comm half)
     expect("Comm_free", 1, 0, 0, 0);
 }
 
-/* Sends in smaller communicators and with derived types. In the table of peers, the ranks must have their
- * numbers in MPI_COMM_WORLD, and the types their sizes. */
+/* Sends in smaller communicators and with derived types. The table of peers must have the numbers of ranks in
+ * MPI_COMM_WORLD, and the bytes must follow from the sizes of the types. */
 static void communicators(void)
 {
     MPI_Comm half, reversed, copy, cart;

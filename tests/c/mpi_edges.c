@@ -58,8 +58,8 @@ static void every_access(MPI_Win win, int target, int peer)
     expect("Get", 1, 0, 0, 0), expect("Win_flush", 1, 0, 0, 0), expect("Win_flush_local", 1, 0, 0, 0);
 }
 
-/* Makes windows of the world, of all ranks in opposite order, and of two halves; each may get the handle of
- * the previous one. */
+/* Makes windows of all ranks, of all ranks in reverse order, and of each half of the ranks. MPI may give each
+ * window the handle of the window that was freed before. */
 static void windows(void)
 {
     const struct {
@@ -244,7 +244,7 @@ static void inactive(void)
     for (int open = 3; open > 0; open--) {
         MPI_Waitany(4, request, &index, MPI_STATUS_IGNORE);
         expect("Waitany", 1, 0, index == 1 ? 23 : 0, 0);
-        if (index == 1) /* Intel MPI returns another index. */
+        if (index == 1) /* Intel MPI may return another index. */
             from(left, 23);
     }
     for (int i = 1; i < 4; i++)

@@ -27,8 +27,8 @@ static void post(int tag, char *buffer, MPI_Request *request)
     expect("Irecv", 1, 0, 0, 0);
 }
 
-/* Sends messages with handles that probably belonged to the failed requests. Only the messages that rank 1
- * receives count as received. */
+/* Sends messages whose requests probably get the handles of the failed requests. The log must count only the
+ * messages that are received here. */
 static void use_handles_again(void)
 {
     int partner = rank ^ 1;

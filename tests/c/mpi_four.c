@@ -25,8 +25,8 @@ static void start_and_wait(MPI_Request *request)
     expect("Wait", 1, 0, 0, 0);
 }
 
-/* Sends 8 partitions of 5 ints, which its neighbour receives as 4 of 10. A message is counted when it is
- * started, received bytes when it is complete. */
+/* Sends 8 partitions of 5 ints, which the neighbour receives as 4 partitions of 10. A message counts when it
+ * is started; received bytes count when the message is complete. */
 static void partitioned(void)
 {
     static int out[40], in[40];
@@ -95,7 +95,7 @@ static void exchange_at_once(void)
     MPI_Isendrecv_replace(out, 17, MPI_CHAR, right, 32, left, 32, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("Isendrecv_replace", 1, 17, 0, 1), expect("Wait", 1, 0, 17, 0), to(right, 17), from(left, 17);
-#ifdef OPEN_MPI /* Libraries other than Open MPI do not report the size and the sender here. */
+#ifdef OPEN_MPI /* Libraries other than Open MPI do not report the size and the sender of this receive. */
     MPI_Isendrecv(out, 5 + rank, MPI_CHAR, right, 33, in, 64, MPI_CHAR, MPI_ANY_SOURCE, 33, MPI_COMM_WORLD,
                   &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,5 +1,5 @@
-/* One write of 3 GiB, described by a type that reads the same MiB of memory again and again. Usage: mpi_huge
- * DIR */
+/* Makes one write of 3 GiB, whose memory is described by a type that reads the same MiB of memory again and
+ * again. Usage: mpi_huge DIR */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

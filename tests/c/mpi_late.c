@@ -1,6 +1,6 @@
-/* Makes five collective writes that rank 1 enters 50 ms after the others. If `say` follows the folder, rank 0
- * prints a line for each rank: the seconds, summed over the five calls, by which it entered before the last
- * rank. */
+/* Makes five collective writes that rank 1 enters 50 ms after the others. If the second argument is `say`,
+ * rank 0 prints for each rank how many seconds it entered before the last rank, summed over the five
+ * calls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static double now(void)
     return time.tv_sec + 1e-9 * time.tv_nsec;
 }
 
-/* Prints how early each rank was; all ranks read the clock of the same machine. */
+/* Prints how many seconds each rank entered before the last one; all ranks read the clock of the same
+ * machine. */
 static void say_early(const double begin[CALLS], int rank)
 {
     double last[CALLS], early = 0, all[MOST_RANKS];

@@ -76,8 +76,8 @@ static void without_a_view(MPI_File file)
     expect("read", -1, 1);
 }
 
-/* Writes nothing through an empty view. MPI libraries divide by the size of the view's file type when they
- * compute an offset, so that a transfer of more would fail. */
+/* Writes nothing through an empty view. MPI libraries divide by the size of the view's file type, which is 0,
+ * so that a write of more than nothing would fail. */
 static void through_an_empty_view(MPI_File file)
 {
     MPI_Datatype nothing;

@@ -1,5 +1,5 @@
-/* Makes MPI-IO calls without a slot in Darshan's record; rank 0 prints "EXTRA name count" of one rank for the
- * file "shared". Usage: mpi_other DIR */
+/* Makes MPI-IO calls without a slot in Darshan's record; rank 0 prints "EXTRA name count" for the calls of
+ * one rank on the file "shared". Usage: mpi_other DIR */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

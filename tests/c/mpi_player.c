@@ -1,5 +1,6 @@
-/* Makes the MPI calls in a list, one per line: the call, the ranks that send and receive (of a collective
- * call: the communicator, 0 the world, 1 the half with this rank's parity, and the root), bytes. */
+/* Makes the MPI calls of a list. Each line has the call, the ranks that send and receive, and the bytes. A
+ * line of a collective call has the communicator (0: the world, 1: the half with this rank's parity) and the
+ * root in place of the ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

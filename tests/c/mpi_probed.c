@@ -1,5 +1,5 @@
-/* Ranks in pairs send small messages to one another, and all wait for rank 0, for the requested time;
- * recording is switched off at the end. */
+/* Sends small messages from even to odd ranks for the requested time; after each 2000 messages all ranks wait
+ * for rank 0. Recording is switched off at the end. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>

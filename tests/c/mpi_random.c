@@ -91,8 +91,8 @@ static void with_request(struct access a, MPI_Win win)
     expect("Wait", 1, 0, 0, 0);
 }
 
-/* Makes a few accesses to this target, or to any target with -1; only passive targets get accesses with
- * requests. */
+/* Makes a few accesses to this target, or to any target if it is -1. Only accesses to passive targets may
+ * have requests. */
 static void accesses(struct dice *own, int target, int passive, MPI_Win win)
 {
     for (int left = throw(own, 6); left > 0; left--) {

@@ -1,6 +1,6 @@
-/* Prints the statuses that the MPI library writes: they are filled with a pattern before each call, and
- * printed after it. The lines must be the same with and without the profiler. There is one rank, which sends
- * to itself. */
+/* Prints the fields that the MPI library writes into statuses: each status is filled with a pattern before a
+ * call, and printed after it. The lines must be the same with and without the profiler. There is one rank,
+ * which sends to itself. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Each rank writes 1 000 000 bytes of its own to DIRECTORY/shared and reads its neighbour's: mpi_stripes
- * DIRECTORY */
+/* Writes 1 000 000 bytes of each rank to DIRECTORY/shared; each rank then reads those of its neighbour.
+ * Usage: mpi_stripes DIRECTORY */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

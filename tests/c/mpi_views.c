@@ -1,4 +1,4 @@
-/* Sets one view after another and prints for each where in the file its bytes lie, as MPI itself reports it:
+/* Sets one view after another and prints for each view where its bytes lie in the file, as MPI reports it:
  *   NUMBER BYTES OFFSET OFFSET …        the offsets of bytes 0, 1, … of the view's data
  * The last view is of a kind that the profiler does not decode: NUMBER unknown. */
 #include <mpi.h>

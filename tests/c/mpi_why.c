@@ -1,6 +1,6 @@
 /* Makes messages and collective calls of many kinds, whose parts `iolens run --why` must match: `MESSAGES n`
- * and `COLLECTIVES n` say how many there are, MPI_Init and MPI_Finalize included; `EPOCHS n` counts pairs of
- * a post and a start. */
+ * and `COLLECTIVES n` give their numbers, with MPI_Init and MPI_Finalize among the collective calls; `EPOCHS
+ * n` counts pairs of a post and a start. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -111,7 +111,7 @@ static void end(struct server *server, int fd)
         MUST(close(fd) == 0);
 }
 
-/* Returns another descriptor of a connection whose first ones are closed. */
+/* Returns a third descriptor of the connection, after the first two are closed. */
 static int moved_to_copy(int fd)
 {
     int copy = dup(fd), last = fcntl(copy, F_DUPFD, 100);

@@ -1,5 +1,5 @@
-/* Opens a file of HDF5 by its web address with the driver ros3, reads its dataset `numbers` as bytes, as many
- * times as an argument says, and prints the number of bytes that it got. Linked with a serial HDF5 of version
+/* Opens an HDF5 file by its web address with the driver ros3, reads its dataset `numbers` as bytes as many
+ * times as an argument says, and prints the number of bytes read. It is linked with a serial HDF5 of version
  * 1.10 or later that has the driver. */
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 typedef int64_t hid_t;
 
-/* H5FD_ros3_fapl_t of H5FDros3.h. */
+/* The structure H5FD_ros3_fapl_t as H5FDros3.h declares it. */
 struct ros3_access {
     int32_t version;
     _Bool authenticate;

@@ -1,6 +1,6 @@
-/* Asks for the address in its argument whole and in part, through both interfaces of libcurl, and then for
- * the number of parts in its second argument; for those alone if it is negative. Asks for each further
- * address once. Prints the bytes of the answers. */
+/* Fetches the address in the first argument whole and in part, through both interfaces of libcurl, and then
+ * as many small parts as the second argument says; if that number is negative, only the small parts. Fetches
+ * each further address once. Prints the bytes of all answers. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static void ask_by_multi(CURL *easy)
     curl_multi_cleanup(multi);
 }
 
-/* Fetches this many parts of 10 bytes that do not touch, from the last to the first, and then all of them
- * together. */
+/* Fetches this many separate parts of 10 bytes each, from the last to the first, and then a range that covers
+ * all of them. */
 static void ask_for_parts(CURL *easy, int parts)
 {
     char range[64];

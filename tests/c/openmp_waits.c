@@ -1,6 +1,7 @@
-/* Two threads: the second works for SECONDS of processor time, the first for a tenth of it and then waits in
- * a barrier; behind it the first works alone. Prints how long the first thread was in the barrier, and how
- * long each one worked. Built with -fopenmp, by GCC (libgomp) or Clang (libomp). */
+/* Runs two threads: the second works for SECONDS of processor time, the first for a tenth of that before it
+ * waits for the second in a barrier. After the barrier only the first works. Prints how long the first thread
+ * was in the barrier, and how long each thread worked. Built with -fopenmp, by GCC (libgomp) or Clang
+ * (libomp). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

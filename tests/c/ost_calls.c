@@ -72,8 +72,8 @@ static void stream(const char *path)
     fclose(file);
 }
 
-/* Moves bytes through streams and descriptors that take each other's place (freopen, lseek, fdopen): every
- * byte must count once, and a seek is no transfer. */
+/* Moves bytes through streams and descriptors of the same file (freopen, lseek, fdopen): every byte must
+ * count once, and a seek is no transfer. */
 static void mixed(const char *path, const char *pattern)
 {
     char name[4096];
@@ -116,7 +116,7 @@ static void formatted(const char *folder)
         formatted_list(fds[i], i % 2, "%d", 56789);
         written += 10;
     }
-    closefrom(fds[3]); /* Checks closefrom; of the program's descriptors it closes only the highest. */
+    closefrom(fds[3]); /* This is the program's highest descriptor, so that closefrom closes no other one. */
     for (int i = 0; i < 4; i++) {
         need(i == 3 || close(fds[i]) == 0, "close");
         need(unlink(name[i]) == 0, "unlink");
@@ -131,7 +131,7 @@ static void layout(const char *path)
     need(memcmp(followed, own, (size_t)bytes) == 0, "both layouts");
 }
 
-/* Checks that all calls that tell the kind of file system agree. */
+/* Checks that all calls that tell the kind of a file system give the same kind. */
 static void file_system(const char *path)
 {
     struct statfs of_path, of_fd;

@@ -1,6 +1,6 @@
-/* pack_units ROW PIECE: packs standard input, in pieces of PIECE bytes, as rows of ROW bytes to standard
- * output; as bytes of any kind if ROW is 0. Before that it packs other bytes into a stream that is discarded.
- */
+/* pack_units ROW PIECE: compresses standard input, in pieces of PIECE bytes, to standard output: as rows of
+ * ROW bytes, or as plain bytes if ROW is 0. Before that it compresses other bytes into a stream that is
+ * discarded. */
 #define _GNU_SOURCE
 #include "../../profiler/src/system/adler.c"
 #include "../../profiler/src/memory/buffer.c"

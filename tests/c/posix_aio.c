@@ -1,5 +1,5 @@
-/* Makes asynchronous requests. They count when their result is collected, with their own offset, wherever the
- * file position is. */
+/* Makes asynchronous requests. A request counts when its result is collected, and with its own offset, not
+ * with the position of the file. */
 #include "posix_expect.h"
 
 #include <aio.h>

@@ -1,4 +1,4 @@
-/* For programs that make known calls and print the values that the log must have: a line "FILE path", then
+/* Helps programs that make known calls to print the values that the log must have: a line "FILE path", then
  * "COUNTER value" for every integer counter of that file's record that is not 0. */
 #ifndef POSIX_EXPECT_H
 #define POSIX_EXPECT_H
@@ -12,7 +12,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* A step that must succeed, or the program stops with its place and reason. */
+/* Ends the program with the place and the reason if the step fails. */
 #define MUST(condition)                                                                                      \
     do {                                                                                                     \
         if (!(condition)) {                                                                                  \
@@ -21,7 +21,7 @@
         }                                                                                                    \
     } while (0)
 
-/* Expectations are printed by dprintf, which no profiler counts. */
+/* Prints an expected value by dprintf, which no profiler counts. */
 #define EXPECT(counter, value) dprintf(1, "%s %lld\n", counter, (long long)(value))
 
 /* Begins the expectations of a file below the current folder. */

@@ -47,7 +47,7 @@ static void sizes(void)
     EXPECT("POSIX_MODE", 0600);
 }
 
-/* Moves 1000 bytes by each of four calls, the first from the file position. */
+/* Moves 1000 bytes by each of four calls; only the first begins at the file position. */
 static void moves(void)
 {
     char data[4000] = {1};

@@ -1,7 +1,7 @@
-/* Makes processes that write; the argument says how the writing one ends. The child of fork continues with
- * its parent's descriptor; each process has a log of its own. exit | _exit | _Exit | fork | vfork |
- * vfork_fails | thread_exit | stderr_closed | clone_by_number | clone3_by_number | clone | _Fork: these four
- * make a child that no handler of fork hears of; it has no log. */
+/* Writes in one process or more; the argument says how the writing process ends or starts another one. The
+ * child of fork continues with its parent's descriptor; each process has a log of its own. exit | _exit |
+ * _Exit | fork | vfork | vfork_fails | thread_exit | stderr_closed | clone_by_number | clone3_by_number |
+ * clone | _Fork. The last four make a child without calling fork's handlers, which has no log. */
 #include "posix_expect.h"
 
 #include <dlfcn.h>
@@ -63,8 +63,8 @@ static void by_vfork(int fd)
     MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Calls vfork where it must fail. Root has no limit of processes, so the test acts as another user for a
- * moment. */
+/* Calls vfork where it must fail. The limit of processes does not apply to root, so the test acts as another
+ * user meanwhile. */
 static void by_no_vfork(void)
 {
     struct rlimit none = {0, 0};
@@ -100,7 +100,7 @@ static void by_clone(const char *how)
     int status;
     pid_t child = -1;
     *(void **)&without_handlers =
-        dlsym(RTLD_DEFAULT, "_Fork"); /* The function _Fork exists since glibc 2.34. */
+        dlsym(RTLD_DEFAULT, "_Fork"); /* The function _Fork exists only since glibc 2.34. */
     if (strcmp(how, "clone") == 0)
         child = clone(unheard, stack + sizeof stack, SIGCHLD, NULL);
     else if (strcmp(how, "clone3_by_number") == 0)
@@ -132,7 +132,8 @@ int main(int count, char **argument)
     dprintf(1, "PROCESS %d\n", (int)getpid());
     expect_write("fork.dat", 1, 100);
     if (strcmp(how, "stderr_closed") == 0) {
-        /* Another file takes the number of standard error; the profiler must not write its message to it. */
+        /* Another file gets the number of standard error, so that the profiler must not write its message
+         * there. */
         MUST(close(2) == 0 && open("not_stderr", O_CREAT | O_RDWR, 0600) == 2);
     } else if (strcmp(how, "_exit") == 0) {
         _exit(3);

@@ -1,4 +1,4 @@
-/* Rings made by the functions of liburing. */
+/* Makes requests through rings, by the functions of liburing. */
 #include "posix_expect.h"
 
 #include <liburing.h>

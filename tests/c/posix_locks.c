@@ -1,6 +1,6 @@
 /* Waits for locks that another process holds, taken in each way, and prints the values that the log must
- * have: "LOCKS name locks exclusive refused waits spent waited", of which the last two are the most seconds
- * of all calls and of the longest. Each wait takes 300 ms at least. */
+ * have: "LOCKS name locks exclusive refused waits spent waited". The last two are upper bounds in seconds: of
+ * all calls together, and of the longest call. Each wait takes 300 ms at least. */
 #include "posix_expect.h"
 
 #include <sys/file.h>
@@ -34,7 +34,7 @@ static int set_lock(int fd, enum way way, short type, int waits)
     return type == F_UNLCK ? lockf64(fd, command, 0) : lockf(fd, command, 0);
 }
 
-static double spent; /* Seconds that the calls on one file spent. */
+static double spent; /* Seconds spent in the calls on one file. */
 
 static int set(int fd, enum way way, short type, int waits)
 {

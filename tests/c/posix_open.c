@@ -96,7 +96,8 @@ static void duplicates(void)
     EXPECT("POSIX_MAX_WRITE_TIME_SIZE", 8);
 }
 
-/* Checks that descriptors closed in other ways are forgotten. */
+/* Checks that a descriptor closed by close_range is forgotten: a pipe gets its number, and the bytes of the
+ * pipe may not count for the file. */
 static void forgotten(void)
 {
     int first = open("range.dat", O_CREAT | O_RDWR, 0600), pipes[2];

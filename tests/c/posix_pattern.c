@@ -45,7 +45,7 @@ static void strides(void)
     EXPECT("POSIX_STRIDE4_COUNT", 2);
 }
 
-/* Uses first more sizes than the recorder tracks, and then the most common size, which must be found
+/* Uses more sizes than the recorder tracks, and only then the most common size, which the record must list
  * nevertheless. */
 static void late_favourite(void)
 {

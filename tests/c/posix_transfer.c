@@ -14,7 +14,8 @@ extern int __vdprintf_chk(int fd, int fortify, const char *format, va_list list)
 
 static char data[4096] __attribute__((aligned(4096)));
 
-/* Writes 64 bytes by 2 calls at the position and 6 at offsets, all to the first 512 bytes. */
+/* Writes the first 512 bytes by eight calls of 64 bytes each: two at the file position, six at given
+ * offsets. */
 static void write_all(int fd)
 {
     struct iovec two[2] = {{data, 32}, {data + 32, 32}};
@@ -67,9 +68,10 @@ static void calls(void)
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 511);
     EXPECT("POSIX_CONSEC_WRITES", 7);
     EXPECT("POSIX_SEQ_WRITES", 7);
-    /* Reads at the position are consecutive up to 448; later the read at 64 follows the one at 0. */
+    /* The first eight reads lie one after the other up to 512; later the read at 64 follows the one at 0. */
     EXPECT("POSIX_CONSEC_READS", 7 + 1);
-    EXPECT("POSIX_SEQ_READS", 7 + 1 + 2); /* The reads at 192 and 512 come after reads at 64 and 192. */
+    EXPECT("POSIX_SEQ_READS", 7 + 1 + 2); /* The reads at 192 and 512 lie behind the reads before them, at 64
+                                           * and 192. */
     EXPECT("POSIX_STRIDE1_STRIDE", 512 - 256);
     EXPECT("POSIX_STRIDE1_COUNT", 1);
     EXPECT("POSIX_STRIDE2_STRIDE", 192 - 128);
@@ -143,7 +145,8 @@ static void append(void)
     EXPECT("POSIX_SEEKS", 1);
     EXPECT("POSIX_BYTES_WRITTEN", 1048);
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 1047);
-    /* Opening the file resets the last byte that is remembered, so 1000 comes after 0. */
+    /* The record forgets the last byte when the file is opened again, so the write at 1000 is the first
+     * one. */
     EXPECT("POSIX_SEQ_WRITES", 2);
     EXPECT("POSIX_CONSEC_WRITES", 1);
     EXPECT("POSIX_FILE_NOT_ALIGNED", 2);

@@ -1,5 +1,5 @@
-/* Uses a ring that is made by system calls by number, without a library; other calls by number must work as
- * without the profiler. */
+/* Uses a ring by numbered system calls, without a library; other numbered calls must work as without the
+ * profiler. */
 #include "posix_expect.h"
 
 #include <linux/io_uring.h>

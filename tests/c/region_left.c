@@ -1,7 +1,7 @@
-/* Runs threads, one after another, that end inside two regions, and prints the new pages that each wrote
- * there and the time that it lived. The process continues for much longer. With an argument each thread first
- * calls a traced function (on a mutex of its own), so that the memory for traced calls is made before the
- * memory for regions. */
+/* Runs threads, one after another, that end inside two regions. Prints how many new pages each thread wrote
+ * in the regions, and how long it lived. The process runs for much longer than each thread. With an argument
+ * each thread first calls a traced function (on a mutex of its own), so that the memory for traced calls is
+ * made before the memory for regions. */
 #define _GNU_SOURCE
 #include "../../profiler/include/iolens.h"
 

@@ -1,7 +1,7 @@
-/* Regions that are nested, repeated, entered by threads and by a child of fork, marked wrongly, and recording
- * that is switched off. The test knows all expected values except the seconds in `told.txt`: those of the
- * region in which recording is off, and those while it is off. region_marks [kill]: end by SIGKILL inside a
- * region */
+/* Marks regions that are nested, repeated, entered by threads and by a child of fork, or marked wrongly; in
+ * one of them recording is switched off for a while. The test knows all expected values except the seconds in
+ * `told.txt`: those of the region in which recording is off, and those while it is off. region_marks [kill]:
+ * end by SIGKILL inside a region */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

@@ -18,7 +18,8 @@ static void must(bool right, const char *what)
         printf("%s\n", what);
 }
 
-/* Returns handles that lie side by side like objects, or count up like numbers. */
+/* Returns handle number i. Handles of some MPI libraries are addresses of objects, `apart` bytes apart; those
+ * of others are numbers that count up (`apart` is 1). */
 static MPI_Request handle_of(long i, long apart) { return (MPI_Request)(uintptr_t)(0x4c000000L + i * apart); }
 
 static long longest_chain(void)
@@ -57,8 +58,9 @@ static void many(long apart)
     must(requests_none(), "a request is left");
 }
 
-/* Checks a handle that the library reused: a receive is complete, but the thread that waited for it has not
- * removed it from the table yet, and the library has given its handle to a send of another thread. */
+/* Checks a handle that the MPI library used again: a receive is complete, and the library has given its
+ * handle to a send of another thread, before the thread that waited for the receive removed it from the
+ * table. */
 static void given_to_a_send(void)
 {
     struct request found;

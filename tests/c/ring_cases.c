@@ -1,5 +1,5 @@
-/* One use of a ring that is hard to follow, named by the first argument. Prints bytes read and number of
- * reads. */
+/* Makes one use of a ring that is hard for a profiler to follow; the first argument names it. Prints bytes
+ * read and number of reads. */
 #include "posix_expect.h"
 
 #include <limits.h>
@@ -65,10 +65,12 @@ static pthread_mutex_t preparing = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int64_t prepared, done_reads;
 
 enum { THREADS = 3 };
-static atomic_bool entering[THREADS]; /* True while a thread enters the kernel, also through a profiler. */
+static atomic_bool entering[THREADS]; /* True while a thread is in this system call, or in a profiler's code
+                                       * around it. */
 static _Thread_local int own_number;
 
-/* Prepares a read into as many pieces as Linux allows, all of which a profiler has to read. */
+/* Prepares a read into as many pieces as Linux allows, so that a profiler takes long to look at all of
+ * them. */
 static void prepare_pieces(uint64_t key)
 {
     static char letters[IOV_MAX];
@@ -78,8 +80,8 @@ static void prepare_pieces(uint64_t key)
     raw_ring_prepare(&ring, IORING_OP_READV, fd, pieces, IOV_MAX, 0, key);
 }
 
-/* Keeps a thread that enters the kernel until others have completed more requests than the ring has room for.
- * It stops waiting after a while, because the others may need what this thread holds. */
+/* Keeps a thread in its system call until other threads have completed more requests than the ring has room
+ * for. The thread gives up after a while, because the others may need a lock that it holds. */
 static void hold(int signal)
 {
     struct timespec pause = {.tv_nsec = 200000};
@@ -111,9 +113,9 @@ static void *submit_some(void *number)
     return NULL;
 }
 
-/* Lets three threads enter at once, which may submit the requests of one another; this one looks for
- * completions without waiting. If `held`, requests are long to read, and threads are held now and then,
- * mostly while they are read. */
+/* Lets three threads submit requests at once, so that one thread may submit the requests of another; this
+ * thread looks for completions without waiting. If `held`, a profiler takes long to look at each request, and
+ * threads are stopped now and then, mostly while a profiler looks. */
 static void by_all_at_once(bool held)
 {
     enum { BETWEEN = 10 };
@@ -146,8 +148,8 @@ static void by_one_key(void)
     take_all(8);
 }
 
-/* Changes the table of files after the program took the completions of a chain that opens a file into the
- * table and reads it, and before any further call on the ring. */
+/* Opens a file into the ring's table of files and reads it there, in one chain. After the completions were
+ * taken, and before any other call on the ring, it changes the table. */
 static void by_changed_table(void)
 {
     int none = -1;

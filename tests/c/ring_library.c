@@ -1,5 +1,5 @@
-/* Calls on files through a ring of liburing: opens into descriptors and slots, chains, vectors, a splice, a
- * close, and calls that change names. Prints the values that the log must have. */
+/* Makes calls on files through a ring of liburing: opens into descriptors and slots, chains, vectors, a
+ * splice, a close, and calls that change names. Prints the values that the log must have. */
 #include "posix_expect.h"
 
 #include <liburing.h>
@@ -97,7 +97,7 @@ static void by_slot(void)
     EXPECT("POSIX_MODE", 0600);
 }
 
-/* Writes to a registered file in append mode whose descriptor is closed; then changes its slot. */
+/* Registers a file in append mode, closes its descriptor, and writes to the file by its slot. */
 static void by_table(void)
 {
     int files[] = {-1, -1, open("append.dat", O_CREAT | O_WRONLY | O_APPEND | O_TRUNC, 0600)};
@@ -115,7 +115,7 @@ static void by_table(void)
     EXPECT("POSIX_BYTES_WRITTEN", 24);
     EXPECT("POSIX_MAX_BYTE_WRITTEN", 23);
     EXPECT("POSIX_SEQ_WRITES", 2);
-    EXPECT("POSIX_CONSEC_WRITES", 1); /* A close ends the sequence of consecutive writes. */
+    EXPECT("POSIX_CONSEC_WRITES", 1); /* The close ends the sequence of consecutive writes. */
     EXPECT("POSIX_MODE", 0600);
 }
 

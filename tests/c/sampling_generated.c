@@ -1,8 +1,8 @@
-/* A program that generates code and names it for profilers, as compilers of scripts do: two functions that
- * call `busy`, the first for 70 % of the time. Prints its process number, then the seconds of both functions.
- * The argument says what happens to the file with the names: it is kept, or (so that the profiler must ignore
- * it) it is a link, a pipe, of another user, or older than the process; killed: the process ends before it
- * writes its log; child: its child of fork calls the functions. */
+/* Generates machine code while it runs, as compilers of scripts do, and writes a file with its names for
+ * profilers: two functions that call `busy`, the first for 70 % of the time. Prints its process number, then
+ * the seconds of both functions. The argument chooses the file of names: it is kept, or the profiler must
+ * ignore it because it is a link, a pipe, another user's or older than the process. With `killed` the process
+ * ends before it writes its log; with `child` a child of fork calls the functions. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

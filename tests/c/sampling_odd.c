@@ -102,8 +102,8 @@ __attribute__((noinline)) static int overflow(int depth)
     return overflow(depth + 1) + room[0];
 }
 
-/* Lets signal handlers jump out of any code that they interrupt; if the stack is full, they run on their own
- * stack. */
+/* Lets signal handlers jump out of any code that they interrupt. They run on a stack of their own, because
+ * the program's stack may be full. */
 static int signals(void)
 {
     static char other[65536];
@@ -156,8 +156,8 @@ static int cancelled(void)
     return 0;
 }
 
-/* Replaces the program by another one (exec). Timers and pending signals of the first must end with it; the
- * second is sampled from its start. */
+/* Replaces the program by another one (exec). The timers and pending signals of the first program must end
+ * with it; the second program must be sampled from its start. */
 static int becomes(char **argv, int left)
 {
     char text[16];

@@ -1,4 +1,6 @@
-"""Two threads of two functions that take 70 and 30 % of the time; prints the seconds that each took."""
+"""Runs two threads, each of which calls two functions for 70 and 30 % of its time; prints the seconds of each
+function.
+"""
 
 import sys
 import threading
@@ -19,7 +21,7 @@ def thirty(turns: int) -> int:
 
 
 def count(turns: int, name: str) -> int:
-    """Counts up and measures the time."""
+    """Computes a sum, and adds the time that this took to the seconds of the function."""
     begin, total = time.perf_counter(), 0
     for turn in range(turns):
         total += turn * turn % 7
@@ -29,7 +31,7 @@ def count(turns: int, name: str) -> int:
 
 
 def main(until: float) -> None:
-    """Works in small steps, so that both threads have their share."""
+    """Calls both functions in small steps, so that both threads get their share."""
     while time.thread_time() < until:
         seventy(7000)
         thirty(3000)

@@ -60,7 +60,7 @@ static void of_liburing(void)
     struct __kernel_timespec limit = {.tv_sec = 100};
     sigset_t none;
     sigemptyset(&none);
-    WAITS(io_uring_wait_cqe(&ring, &one), 1); /* This function is __io_uring_get_cqe. */
+    WAITS(io_uring_wait_cqe(&ring, &one), 1); /* This function is inline and calls __io_uring_get_cqe. */
     WAITS(io_uring_wait_cqes(&ring, &one, 1, NULL, &none), 1);
     WAITS(io_uring_submit_and_wait(&ring, 1), 0);
     WAITS(io_uring_enter(ring.ring_fd, 0, 1, IORING_ENTER_GETEVENTS, &none), 1);

@@ -96,8 +96,8 @@ static void *own_stack(void *memory)
     spin(10000000);
     must(sigaltstack(&(stack_t){.ss_sp = memory, .ss_size = 100}, NULL) == -1,
          "too small a stack is accepted");
-    mine.ss_size = 2048; /* The stack has the smallest size that Linux accepts; the kernel's frame for wide
-                            vectors is larger. */
+    mine.ss_size = 2048; /* This is the smallest stack that Linux accepts; it has no room for the frame that
+                          * the kernel writes on processors with wide vectors. */
     must(sigaltstack(&mine, NULL) == 0, "the smallest stack is refused");
     spin(100000000);
     must(sigaltstack(NULL, &now) == 0 && now.ss_sp == memory && now.ss_size == 2048,

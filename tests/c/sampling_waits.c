@@ -215,8 +215,8 @@ static void other_kinds_of_threads(void)
     }
 }
 
-/* Makes waits that end only with a signal of the program. The signal before the pause is followed by another
- * one. */
+/* Makes waits that end only with a signal of the program. The alarm repeats, because the first one may come
+ * before the call of pause. */
 static void signals(void)
 {
     sigset_t all, empty, old;

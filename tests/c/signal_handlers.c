@@ -1,5 +1,6 @@
-/* Installs a handler by the function that WAY names (none: no handler), raises its signal, and calls in it
- * what a handler may call. Writes `begin` and `end` around the signal to the standard error output. */
+/* Installs a handler by the function that WAY names (none: no handler) and raises its signal. The handler
+ * makes calls that are allowed in a handler. Writes `begin` before the signal and `end` after it to standard
+ * error. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

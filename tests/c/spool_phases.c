@@ -1,5 +1,5 @@
-/* Transfers bytes on some files and stops, then transfers more on these and on new files, and stops itself
- * again. */
+/* Transfers bytes on some files and stops itself; when it is continued, it transfers more on these and on new
+ * files, and stops itself again. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

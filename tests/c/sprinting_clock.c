@@ -1,6 +1,6 @@
 /* A monotonic clock that runs at double speed during a process's first 5 ms. The profiler estimates the
- * length of a tick in that time, and so takes every tick for twice as long until the end of recording
- * corrects it. */
+ * length of a tick in that time, and so assumes twice the true length until the end of recording corrects
+ * it. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -33,7 +33,7 @@ static int list_scan(FILE *stream, const wchar_t *format, ...)
     return got;
 }
 
-/* Asks the kernel directly, so that no record has the call. */
+/* Returns the size of a file, which it asks of the kernel directly, so that no record has the call. */
 static long long size_of(const char *path)
 {
     struct statx info;

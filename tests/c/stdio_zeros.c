@@ -1,5 +1,5 @@
-/* Reads lines that hold zero bytes with fgets and fgetws. All lines of a file are read, so its size gives the
- * expected bytes, and the number of calls that returned a text the expected reads. */
+/* Reads lines that hold zero bytes with fgets and fgetws. All lines of a file are read, so the expected bytes
+ * are its size, and the expected reads are the calls that returned a text. */
 #include "posix_expect.h"
 
 #include <locale.h>
@@ -10,8 +10,9 @@ extern char *__fgets_unlocked_chk(char *text, size_t room, int size, FILE *strea
 extern wchar_t *__fgetws_chk(wchar_t *text, size_t room, int size, FILE *stream);
 extern wchar_t *__fgetws_unlocked_chk(wchar_t *text, size_t room, int size, FILE *stream);
 
-/* A zero in a line, at its begin, at its end, alone, next to others and at the end of the file. It has a line
- * longer than the room, whose zero is the last byte that fits, and letters of two bytes in UTF-8. */
+/* Lines with a zero in the middle, at the begin, at the end, alone, in pairs, and at the end of the file. One
+ * line is longer than the room, and its zero is the last byte that fits; another line has a letter of two
+ * bytes in UTF-8. */
 static const char lines[] = "a\0b\n\0c\nde\0\n\0\n\0\0\xc3\xa9\n123456\0007\nf";
 
 enum { ROOM = 8, SIZE = sizeof lines - 1 };

@@ -101,8 +101,8 @@ static void openmp(void)
         work(i == 0 ? 0.2 * seconds : 1.5 * seconds);
 }
 
-/* Computes and copies to a stream's buffer in turns for SECONDS of processor time, and prints those of the
- * former. */
+/* Computes, and copies to a stream's buffer, in turns for SECONDS of processor time; prints the seconds of
+ * computing. */
 static void copies(void)
 {
     static char buffer[16 << 20], block[1 << 16];

@@ -1,6 +1,6 @@
 /* Ranks sleep for SECONDS, which is most of the run (`sleeps`), or compute for SECONDS each, in steps with a
- * reduction after each (`works`). Each prints how long the kernel let its first thread wait for a core.
- * Usage: time_ranks sleeps|works SECONDS */
+ * reduction after each (`works`). Each rank prints how long its first thread waited for a core, as the kernel
+ * counts it. Usage: time_ranks sleeps|works SECONDS */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,8 @@ static double age(void)
     return time.tv_sec + 1e-9 * time.tv_nsec - (double)begin / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* Sleeps for so long that a start on a busy machine stays a small part of the run, on every rank. */
+/* Sleeps on every rank for so long that the start of the ranks is a small part of the run, even on a busy
+ * machine. */
 static void sleep_long(double seconds)
 {
     double wanted = ASLEEP_TO_START * age();

@@ -1,5 +1,5 @@
 /* Calls functions of every traced group, each a known number of times; a child of fork, a signal handler and
- * a cancelled thread use memory too. traced_calls */
+ * a cancelled thread use memory too. */
 #include <complex.h>
 #include <fcntl.h>
 #include <math.h>

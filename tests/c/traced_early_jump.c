@@ -1,5 +1,5 @@
-/* With -DLIBRARY, a library whose constructor jumps, before those of libraries that are preloaded have run;
- * without, a program that prints what it found. */
+/* With -DLIBRARY, this is a library whose constructor makes a longjmp before the constructors of preloaded
+ * libraries have run; otherwise a program that prints what the longjmp passed on. */
 #include <setjmp.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-/* Two modules that a program loads privately, each with a library of its own whose functions have the same
- * names: a program (MAIN), a module (MODULE), a library (its number is ANSWER). */
+/* With -DMAIN, this is a program that loads two modules privately. With -DMODULE, it is a module. Else it is
+ * a library that a module is linked with; both libraries have functions of the same names, which answer with
+ * their own ANSWER. */
 #ifdef MAIN
 #include <dlfcn.h>
 #include <stdio.h>

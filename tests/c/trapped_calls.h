@@ -15,7 +15,8 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-/* Returns a result in the kernel's form: an error is a negative number. */
+/* A function that answers a trapped system call. It returns an error as a negative number, as the kernel
+ * does. */
 typedef long trapped_answer(long number, const long values[6]);
 
 struct trapped_code {
@@ -38,8 +39,8 @@ static long make_call(long number, const long values[6])
     return result;
 }
 
-/* Changes the signal mask that applies after the handler returns. SIGSYS is never in it: a trap while the
- * signal is blocked ends the process. */
+/* Changes the signal mask that applies after the handler returns. SIGSYS is never blocked, because a trap
+ * while it is blocked ends the process. */
 static long change_mask(const long values[6], sigset_t *mask)
 {
     uint64_t before, after, change;

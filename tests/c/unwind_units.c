@@ -153,8 +153,8 @@ static void anywhere(void)
     }
 }
 
-/* Compares the unwinder's chains with those that the program notes itself. With an argument, the handler
- * remembers rules from the tables. */
+/* Compares the unwinder's chains with those that the program notes itself. With an argument, the unwinder
+ * remembers the rules that it read from the tables. */
 int main(int count, char **argument)
 {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};

@@ -38,7 +38,7 @@ static void spin(void)
         ;
 }
 
-/* Returns a process that never gives back the core of this one. */
+/* Starts a child that computes on this process's core until it is killed; returns its process number. */
 static pid_t rival(void)
 {
     cpu_set_t one;
