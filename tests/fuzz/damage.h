@@ -1,4 +1,4 @@
-/* Damage to a spool in memory, from a number: the same number does the same damage. */
+/* Damages a spool in memory, at random from a number: the same number does the same damage. */
 #ifndef IOLENS_FUZZ_DAMAGE_H
 #define IOLENS_FUZZ_DAMAGE_H
 
@@ -14,8 +14,8 @@ struct seed {
     size_t used_count;
 };
 
-/* Damage `work`, a copy of the seed, in one to six places. Returns the size it then has: less than the seed's
- * where the end is cut off. */
+/* Damages `work`, a copy of the seed, in one to six places. Returns the new size, which is smaller than the
+ * seed's if the end was cut off. */
 size_t damage(unsigned char *work, const struct seed *seed, uint64_t number);
 
 #endif

@@ -44,7 +44,7 @@ FORMATS = ("collapsed", "speedscope", "pprof", "chrome", "hatchet")
 
 
 def wrong_column(chunks: tuple[bytes, ...], chance: random.Random) -> tuple[bytes, ...]:
-    """Returns a table with strange values in one of its columns; a part stores the columns one after another."""
+    """Returns the table with strange values in one of its columns. In a chunk the columns stand one after another."""
     columns = json.loads(chunks[0].partition(b"\n")[0])["columns"]
     which = chance.randrange(len(columns))
     kinds = [np.dtype(one["dtype"]) for one in columns]
@@ -61,7 +61,7 @@ def wrong_column(chunks: tuple[bytes, ...], chance: random.Random) -> tuple[byte
 
 
 def strange(kind: np.dtype[Any], chance: random.Random) -> bytes:
-    """Returns a value of a column's type that programs stumble over."""
+    """Returns a value of this type that often causes errors in programs."""
     if kind.kind == "f":
         return np.array([chance.choice(DOUBLES)], kind).tobytes()
     if kind.kind == "S":
@@ -82,8 +82,8 @@ def with_wrong_column(number: int, seeds: list[Seed]) -> bytes:
 
 
 def commands_on(path: Path, other: Path, folder: Path, chance: random.Random) -> list[list[str]]:
-    """Returns a command of each kind, on a damaged log, an undamaged log, and a folder for output. The collected jobs
-    are those of the log's folder.
+    """Returns a command of each kind, on a damaged log, an undamaged log, and a folder for output. The command `ingest`
+    collects the folder of the damaged log.
     """
     log, target, store = str(path), str(folder / "out"), str(folder / "store")
     table = chance.choice(JOB_EXHIBITS)

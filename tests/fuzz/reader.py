@@ -105,7 +105,9 @@ def mutate_part(chunk: bytes, chance: random.Random) -> bytes:
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """Raises TooSlow if the body takes more processor time than that; the time of other programs does not count."""
+    """Raises TooSlow if the body takes more processor time than `seconds`. Processor time does not depend on other
+    programs.
+    """
 
     def ring(signum: int, frame: FrameType | None) -> None:
         raise TooSlow(f"more than {seconds} s")

@@ -52,7 +52,7 @@ __attribute__((visibility("default"))) const char *__ubsan_default_options(void)
 const char *__asan_default_options(void) { return "exitcode=77:detect_leaks=0:allocator_may_return_null=1"; }
 const char *__ubsan_default_options(void) { return "print_stacktrace=1:halt_on_error=1:exitcode=77"; }
 
-/* Adds two more ranks with the same contents as this one. */
+/* Stands in for MPI's reduction over three ranks that all have this rank's values. */
 static int mirror_allreduce(void *buffer, size_t count, enum iolens_type type, enum iolens_op op)
 {
     for (size_t i = 0; op == IOLENS_SUM && i < count; i++) {
