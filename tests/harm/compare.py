@@ -88,7 +88,7 @@ def _ended(command: Sequence[str], folder: Path, environment: Mapping[str, str])
 
 
 def outcome(kind: ProgramKind, environment: Mapping[str, str], scratch: Path) -> ProgramResults:
-    """Runs the program in an empty folder. All runs use a folder of one name, which programs may print."""
+    """Runs the program in an empty folder. The folder has the same name in all runs, because programs may print it."""
     surroundings = {**os.environ, **environment, "PROGRAM": _built(kind.source, scratch)}
     with tempfile.TemporaryDirectory(dir=scratch) as parent:
         folder = Path(parent) / "work"
@@ -104,7 +104,9 @@ def outcome(kind: ProgramKind, environment: Mapping[str, str], scratch: Path) ->
 
 
 def profiled(way: Way, logs: Path, adapter: str = "") -> dict[str, str]:
-    """Returns the environment that puts a program under the profiler in this way, with an MPI's adapter if named."""
+    """Returns the environment that puts a program under the profiler in this way, with an MPI library's adapter if
+    `adapter` names one.
+    """
     names = [f"iolens-trace-{group}" for group in way.groups]
     names += [f"iolens-{adapter}", "iolens"] if adapter else ["iolens"]
     preload = ":".join(str(LIBRARIES / f"lib{name}.so") for name in names)

@@ -222,7 +222,7 @@ SINGLE = (
         )
         for name in ("close_each", "listed")
     ),
-    # When these programs end, their threads have written another number of bytes in each run, so that no file is
+    # The threads of these programs write a different number of bytes in each run, so the file that they write is not
     # compared.
     *parts("harm_odd", "fork_threads cancel cancel_asynchronous", "; echo $?; rm -f odd1.dat"),
     *parts("harm_confined", "tsc tsc_by_number strict filter by_number asked"),
