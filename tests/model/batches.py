@@ -31,9 +31,9 @@ class RecordModel(Protocol):
 def show(
     model: RecordModel, command: Callable[[Path, Path, Path], Sequence[object]], silent: bool = False, **settings: str
 ) -> Log | str:
-    """Runs a command in an empty folder, and compares its journal with the log, or returns the reason why there is
-    none. The command gets three paths: the folder, the journal and the log. `silent`: it must print nothing on standard
-    error.
+    """Runs a command in an empty folder, and compares its journal with the log, or returns the reason why there is no
+    log. The command gets three paths: the folder, the journal and the log. If `silent`, the command must print nothing
+    on standard error.
     """
     with tempfile.TemporaryDirectory(prefix="iolens-model-", dir=scratch()) as top:
         folder, journal, log = (Path(top).resolve() / name for name in ("w", "journal", "log"))

@@ -14,8 +14,8 @@ from process import ModelProcess
 
 # Largest difference between times in nanoseconds. The times come from two clocks, one of which the kernel adjusts.
 TOLERANCE = 20000.0
-# Largest shift between log and model in bins: clocks are corrected at the end, and the bytes of a bin that then crosses
-# an edge can only be spread evenly.
+# Largest shift between log and model, in bins of the heat map. Times are corrected when recording ends; the bytes of a
+# bin whose edges then move can only be spread evenly.
 EDGE = 1.1
 POSIX_INDEX = {name: i for i, name in enumerate(POSIX_INTS)}
 STDIO_INDEX = {name: i for i, name in enumerate(STDIO_INTS)}
@@ -187,7 +187,9 @@ class LogComparison:
                 self.error(counter, f"{window.first - self.zero:.0f} to {window.last - self.zero:.0f} ns", got * 1e9)
 
     def heatmap(self, kind: str, model: PosixModel | StdioModel) -> None:
-        """Bytes up to each bin's end: at least those of transfers that ended, at most those of transfers begun."""
+        """Checks the bytes up to the end of each bin: at least those of transfers that had ended, at most those of
+        transfers that had begun.
+        """
         self.where = (-1, "HEATMAP", kind)
         transfers = [t for file in model.files.values() for t in file.transfers]
         maps = self.log.heatmaps.get(kind, [])

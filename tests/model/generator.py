@@ -474,8 +474,8 @@ class Writer:
 class ThreadWriter(Writer):
     """Calls of one of several threads on files of its own.
 
-    It closes no descriptor, because the kernel may give the number to another thread at once, and no journal shows to
-    which.
+    It closes no descriptor, because the kernel may give the number to another thread at once, and the journal does not
+    show to which thread.
     """
 
     def __init__(self, seed: str, thread: int) -> None:

@@ -46,7 +46,7 @@ NOT_UNDER_DARSHAN = (
     ),  # Darshan records the calls in this list differently or not at all.
 )
 ABORT_OF_ROMIO = "An error occurred in MPI_Status_set_elements_x"
-"""Message of ROMIO in Open MPI 5, which aborts a few programs with it, even without the profiler."""
+"""Message with which ROMIO in Open MPI 5 aborts a few programs, even without the profiler."""
 BATCH = 500
 PATIENCE = 900  # Longest time in seconds that a batch of programs may take.
 # Four ranks run on two cores, perhaps as root in a container. They use ROMIO, because Open MPI's own MPI-IO hangs in

@@ -1,4 +1,4 @@
-"""Runs random programs, their mini-apps (`iolens mimic`), and compares the counters of both logs.
+"""Runs random programs and their mini-apps (`iolens mimic`), and compares the counters of both logs.
 
 hunt_mimic.py --build build -n 1000 --seed 1
 """

@@ -41,8 +41,8 @@ def wrong_records(want: dict[str, Hdf5Record], got: dict[str, Record], names: li
 
 
 def preload(build: Path) -> str:
-    """Returns what is preloaded: the profiler, and PnetCDF with the MPI that it was built for: Debian's builds are for
-    Open MPI.
+    """Returns the libraries to preload: the profiler, and PnetCDF with the MPI library that it was built for, which is
+    Open MPI in Debian's packages.
     """
     ours = [build / "lib/libiolens-openmpi.so", build / "lib/libiolens.so"]
     return ":".join([*map(str, ours), *filter(None, map(ctypes.util.find_library, ("pnetcdf", "mpi")))])

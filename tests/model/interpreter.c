@@ -341,7 +341,8 @@ int stream_holds(const struct state *s, int fd)
     return 0;
 }
 
-/* Returns true if the stream is open and the C standard defines this call on it; remembers the call. */
+/* Returns true if the stream is open and the C standard defines this call after the earlier calls on it;
+ * notes the call. */
 static int may_stream(struct state *s, int slot, enum way way)
 {
     enum { NO_READS = 0x4, NO_WRITES = 0x8 }; /* Bits in the flags of glibc's FILE. */
@@ -367,7 +368,7 @@ static void run_line(struct state *s, const struct line *line, int32_t number)
             fail("no such slot for", o->name);
         if ((o->on == ON_STREAM && !may_stream(s, call.slot, o->way)) ||
             (o->on == ON_HANDLE && !s->handles[call.slot]))
-            return; /* The operation does not exist here; shortened lists can have such lines. */
+            return; /* The program has no such open stream or handle; shortened lists can have such lines. */
         call.fd = o->on == ON_FD       ? s->fds[call.slot]
                   : o->on == ON_STREAM ? s->streams[call.slot]->_fileno
                                        : -1;
@@ -584,9 +585,9 @@ static void write_journal(const char *path)
     syscall(SYS_close, fd);
 }
 
-/* Writes the journal after the streams were flushed, which happens after the last code of the program has
- * run. A second process, which shares their descriptors, therefore reads their positions; it waits until this
- * process has ended, by a pipe that closes then. */
+/* Writes the journal after the C library has flushed the streams, when none of the program's code runs any
+ * more. A second process therefore reads the positions of the descriptors, which both share; it waits for the
+ * end of this process by a pipe that is closed then. */
 static void write_journal_at_exit(const char *path)
 {
     int ends[2];

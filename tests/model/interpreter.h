@@ -37,8 +37,8 @@ struct entry {
     int64_t extra[3];
 };
 
-/* Effect of a call on a stream; reading right after writing or the reverse is undefined without TURNS
- * between them, and left out. */
+/* Effect of a call on a stream. Reading right after writing, or the reverse, is undefined without a call of
+ * the kind TURNS between them; such calls are left out. */
 enum way { STAYS, READS, WRITES, TURNS };
 
 /* State that the calls of one program share. */
@@ -63,11 +63,11 @@ struct operation {
     enum way way;
 };
 
-/* Each ends with a row without a name. */
+/* Each of these tables ends with a row without a name. */
 extern const struct operation posix_operations[];
 extern const struct operation stdio_operations[];
 extern const struct operation wide_operations[];
-extern const struct operation mpi_operations[]; /* Empty if MPI was not compiled in. */
+extern const struct operation mpi_operations[]; /* The table is empty if MPI was not compiled in. */
 
 int64_t journal_now(void);
 
@@ -78,16 +78,17 @@ int64_t size_of(int64_t fd);
  * skipped. */
 int stream_holds(const struct state *s, int fd);
 
-/* Start the process that executes the lines behind `child NUMBER`, with these two slots' descriptors as its
- * standard input and output (-1: as here), by posix_spawn or by fork and exec. Returns its exit status, -1 if
- * it did not start. */
+/* Starts the process that executes the lines behind `child NUMBER`, by posix_spawn, or by fork and exec. The
+ * descriptors in the slots `input` and `output` become its standard input and output (-1: those of this
+ * process). Returns its exit status, or -1 if it did not start. */
 int run_child(const struct state *s, int64_t number, int input, int output, int by_fork);
 
 /* Asks for the position of every descriptor by recorded calls, because a child may have moved them. */
 void ask_positions(struct state *s);
 
-/* Notes each stream that holds bytes, with their number: streams of this program (NULL: of none) and of
- * earlier programs that left theirs open. After the call that flushed the streams, notes their positions. */
+/* Notes in the journal each stream with unwritten bytes, and how many: the streams of this program (NULL: of
+ * none), and those that earlier programs left open. After the call that flushed these streams, the second
+ * function notes their positions. */
 void note_streams(const char *operation, const struct state *s);
 void note_positions(const char *operation);
 

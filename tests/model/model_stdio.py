@@ -284,8 +284,8 @@ class StdioModel:
             self.moves(call, True, call.result)
 
     def got_wide(self, call: ListedCall) -> None:
-        """Takes the number of bytes from the change of the position that the C library reports; fgetws of an empty text
-        moved none.
+        """Takes the number of bytes from the change of the position that the C library reports; a call of fgetws that
+        returned an empty text moved no bytes.
         """
         if call.result > 0:
             size = call.after - call.before
@@ -304,7 +304,8 @@ class StdioModel:
             return
         stream.wide += widths
         self.moves(call, True, sum(widths))
-        # Behind a rewind the C library may report a position of a wide stream that is not the one it writes at.
+        # After a rewind the C library may report a position of a wide stream that differs from the position at which it
+        # writes.
         stream.file.murky |= not stream.append and call.after - call.before != sum(widths)
 
     def getw(self, call: ListedCall) -> None:

@@ -78,7 +78,8 @@ RUN(barrier)
     TIMED(e, MPI_Barrier(MPI_COMM_WORLD));
 }
 
-/* mpi_NAME SLOT ITEMS TYPE; the call that completes it later is not timed */
+/* mpi_NAME SLOT ITEMS TYPE: moves ITEMS items of TYPE by the call NAME; the call that completes a split or
+ * nonblocking one is not timed */
 #define RUN_MOVE(name, call, after)                                                                          \
     RUN(name)                                                                                                \
     {                                                                                                        \

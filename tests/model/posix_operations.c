@@ -66,12 +66,13 @@ static long by_number(int folder, const char *path, int64_t flags, int64_t mode)
 RUN_OPEN(openat2, by_number(fd_in(s, a[1]), a[2].text, a[3].number, a[4].number))
 /* dup NEW-SLOT SLOT */
 RUN_OPEN(dup, dup(fd_in(s, a[1])))
-/* fcntl_dupfd NEW-SLOT SLOT LEAST */
+/* fcntl_dupfd NEW-SLOT SLOT LEAST: copies the descriptor in SLOT to the lowest free number that is at least
+ * LEAST */
 RUN_OPEN(fcntl_dupfd, fcntl(fd_in(s, a[1]), F_DUPFD, (int)a[2].number))
 RUN_OPEN(fcntl_dupfd_cloexec, fcntl64(fd_in(s, a[1]), F_DUPFD_CLOEXEC, (int)a[2].number))
 
-/* dup2 NEW-SLOT SLOT: onto the descriptor in NEW-SLOT, or one that is free when the slot is empty; extra: the
- * number. */
+/* dup2 NEW-SLOT SLOT: copies the descriptor in SLOT to the number of the one in NEW-SLOT, or to a free number
+ * if that slot is empty; extra: the number. */
 static int target_of(const struct state *s, struct arg a)
 {
     return s->fds[a.number] >= 0 ? s->fds[a.number] : 200 + (int)a.number;
@@ -219,7 +220,8 @@ RUN(close_range)
         (void)a;                                                                                             \
         TIMED(e, call);                                                                                      \
     }
-/* read SLOT BYTES [MISALIGN]; pread SLOT BYTES OFFSET [MISALIGN] */
+/* read SLOT BYTES [MISALIGN]; pread SLOT BYTES OFFSET [MISALIGN]: the memory lies MISALIGN bytes after the
+ * begin of a page */
 RUN_CALL(read, read(fd_in(s, a[0]), transfer_buffer(a[2].number), (size_t)a[1].number))
 RUN_CALL(write, write(fd_in(s, a[0]), transfer_buffer(a[2].number), (size_t)a[1].number))
 RUN_CALL(pread, pread(fd_in(s, a[0]), transfer_buffer(a[3].number), (size_t)a[1].number, a[2].number))
@@ -299,7 +301,7 @@ RUN_CALL(mkdir, mkdir(a[0].text, (mode_t)a[1].number))
 RUN_CALL(mkdirat, mkdirat(fd_in(s, a[0]), a[1].text, (mode_t)a[2].number))
 RUN_CALL(rmdir, rmdir(a[0].text))
 
-/* mmap SLOT BYTES OFFSET: shared, to read; result 0 or -1 */
+/* mmap SLOT BYTES OFFSET: maps a part of the file for shared reading, and unmaps it; result 0 or -1 */
 RUN(mmap)
 {
     void *map = NULL;
@@ -311,16 +313,16 @@ RUN(mmap)
         munmap(map, (size_t)a[1].number);
 }
 
-/* sendfile TO-SLOT FROM-SLOT OFFSET|-1 BYTES; extra: the source's descriptor, its position before and after
- */
+/* sendfile TO-SLOT FROM-SLOT OFFSET|-1 BYTES: copies between two files; extra: the source's descriptor, and
+ * its position before and after the call */
 static void note_source(struct entry *e, int fd, off64_t before)
 {
     e->extra[0] = fd;
     e->extra[1] = before;
 }
 static off64_t quiet_position(int fd) { return syscall(SYS_lseek, fd, 0L, SEEK_CUR); }
-/* Returns true if both descriptors are of one open file: both ends then move one position, and the result is
- * not documented. */
+/* Returns true if both descriptors are of one file, between whose ends the result of a copy is not
+ * documented. */
 static int same_file(int from, int to)
 {
     struct stat one, other;

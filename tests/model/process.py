@@ -1,4 +1,4 @@
-"""All models of one process, which process its journal."""
+"""Collects the models of all records of one process, and gives them its journal."""
 
 from __future__ import annotations
 

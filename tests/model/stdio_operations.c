@@ -240,7 +240,7 @@ static int with_list(FILE *f, const char *format, ...)
 }
 RUN_TEXT(vfprintf, with_list(f, "%s", text))
 
-/* fgets STREAM ROOM */
+/* fgets STREAM ROOM: reads a line of fewer than ROOM letters */
 RUN_LINE(fgets, char, memset, strlen)
 RUN_LINE(fgets_unlocked, char, memset, strlen)
 /* getline STREAM; getdelim STREAM LETTER: skipped with result -1 if over 1 MiB is left, which may be one
@@ -272,7 +272,7 @@ RUN(getdelim)
     TIMED(e, getdelim(&text, &room, (int)a[1].number, f));
     free(text);
 }
-/* fscanf STREAM WIDTH: a word of up to WIDTH letters */
+/* fscanf STREAM WIDTH: reads a word of up to WIDTH letters */
 RUN(fscanf)
 {
     FILE *f = s->streams[a[0].number];
