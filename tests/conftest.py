@@ -1,4 +1,6 @@
-"""All tests need PyPI's `darshan`, an independent reader of logs, or a stand-in that skips the tests that use it."""
+"""Gives all tests PyPI's `darshan`, an independent reader of logs. If it cannot be imported, a stand-in skips the tests
+that use it.
+"""
 
 from __future__ import annotations
 
