@@ -1,1 +1,1 @@
-"""Pure functions from frames to frames and numbers."""
+"""Computes the numbers and tables of a report from the tables of a log, by functions without side effects."""

@@ -22,8 +22,8 @@ def _exact_sum(values: np.ndarray) -> float:
 
 
 class Groups:
-    """Rows with equal values in all of some columns, in the order of the first row of each: `first` has their numbers,
-    `place` the group of each row. Sums and others are arrays over groups.
+    """Rows grouped by equal values in some columns; groups are in the order of their first rows. `first` has the number
+    of each group's first row, `place` the group of each row. The methods return arrays over groups.
     """
 
     def __init__(self, *keys: np.ndarray) -> None:

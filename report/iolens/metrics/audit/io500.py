@@ -25,7 +25,7 @@ def _writing(evidence: Evidence) -> Finding:
 
 
 def _other_client(evidence: Evidence) -> Finding:
-    """Checks whether data was read by another node than the one that wrote it."""
+    """Checks whether data was read on a different node from the one that wrote it."""
     reads = [float(value) for value in evidence.known("bytes_read")]
     if reads and max(reads) == 0:
         return KEPT, "The measured phases contain no reads."

@@ -8,7 +8,7 @@ from statistics import fmean, geometric_mean, harmonic_mean
 from iolens.metrics.audit.evidence import BROKEN, KEPT, UNKNOWN, Evidence, Finding, list_text
 
 _CLOSE = 0.005
-"""Maximum relative difference between two kinds of mean that are called the same."""
+"""Two kinds of mean count as equal if they differ by at most this part (0.005: 0.5 %)."""
 
 _LEAST = 0.01
 """Smallest difference between two means that is printed, in per cent."""
@@ -25,7 +25,7 @@ _FACTS: Mapping[str, str] = {
     "started": "date",
     "load_before": "load",
 }
-"""The facts of the set-up, by column."""
+"""The facts of the set-up that a comparison should state: the column of the runs, and the name shown to readers."""
 
 
 def _base(evidence: Evidence) -> Finding:
@@ -65,13 +65,13 @@ def _means(evidence: Evidence) -> Finding:
 
 
 def _ratios(evidence: Evidence) -> Finding:
-    """Checks Hoefler and Belli's rule 4: ratios are averaged geometrically alone."""
+    """Checks Hoefler and Belli's rule 4: ratios are averaged by the geometric mean only."""
     single = "geometric means of ratios within blocks" if evidence.by_block else "quotients of typical values"
     return KEPT, f"Ratios are {single}; effects over several settings are geometric means of ratios."
 
 
 def _spread(evidence: Evidence) -> Finding:
-    """Checks Hoefler and Belli's rule 5: variation is reported with its intervals."""
+    """Checks Hoefler and Belli's rule 5: every value is reported with an interval for its variation."""
     single = [name for name, each in evidence.groups.items() if len(each) == 1]
     if not evidence.groups:
         return UNKNOWN, "No measurement can be used."
@@ -114,7 +114,9 @@ def _sound(evidence: Evidence) -> Finding:
 
 
 def _centre(_: Evidence) -> Finding:
-    """Checks Hoefler and Belli's rule 8: the centre suits the question."""
+    """Reminds the reader of Hoefler and Belli's rule 8, which no record can decide: the kind of average (mean, median,
+    maximum) must suit the question.
+    """
     return (
         UNKNOWN,
         "Within a run the slowest process counts; over runs the typical value counts. Check that this suits your "

@@ -140,7 +140,7 @@ _WRITTEN: Mapping[str, Finding] = {
     "synced": (KEPT, "data were synced inside the timed part"),
     "not synced": (BROKEN, "data were not synced inside the timed part, so some may have been only in memory"),
 }
-"""The meaning of the words in run.json about writes."""
+"""A sentence for each word by which run.json tells where written data was when the clock stopped."""
 
 
 def _written_pages(evidence: Evidence) -> Finding:

@@ -27,8 +27,8 @@ _MEASURED = (
     (RUN, "run time"),
     ("Time", "run time"),
 )
-"""The measures by which subjects are compared: the first measure that all subjects have, else the first that says which
-value is better.
+"""The measures by which logs, runs and outputs are compared, most wanted first: group and name. The first one that all
+of them have is used; if there is none, the first measure for which more or less is better.
 """
 
 

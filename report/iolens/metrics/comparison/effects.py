@@ -19,8 +19,8 @@ Point = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class PointGroups:
-    """The points that may be compared: `at` has the position of each point in `family`, which holds the groups of their
-    rates, and in `design`, which compares them (None without points).
+    """The points that may be compared, in two forms. `family` has the rates of each point, `design` the estimates that
+    compare points (None without points). `at` gives a point's position in both.
     """
 
     at: Mapping[Point, int]
@@ -169,8 +169,8 @@ def _interaction_cells(
 
 
 def _frame_of(rows: Sequence[tuple[Any, ...]], columns: Sequence[str], levels: Sequence[str]) -> pd.DataFrame:
-    """Returns rows as a frame whose columns of `levels` keep their types, which pandas might otherwise turn into plain
-    text.
+    """Returns rows as a frame in which the columns of `levels` keep their Python types, because pandas might convert
+    them to plain text.
     """
     kinds = {name: object if name in levels else None for name in columns}
     return pd.DataFrame(

@@ -21,7 +21,7 @@ class Fresh:
     """Typical values of the best and the baseline, and the ratio of their rates. The interval needs no correction,
     because this is one comparison without a choice.
 
-    `ratio` is None when the runs cannot be used; `problem` says why. `runs` are all of them.
+    `ratio` is None when the runs cannot be used; `problem` says why. `runs` has all confirming runs, used or not.
     """
 
     runs: pd.DataFrame

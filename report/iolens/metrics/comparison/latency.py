@@ -89,9 +89,8 @@ def choices(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
 
 
 def _effect_of(extra: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Returns the components that offered themselves and the variables in effect; empty if the library tells neither.
-
-    Priorities are left out, since they only decide in which order components offer themselves.
+    """Returns the components that the MPI library reports as available and the variables in effect; empty if it reports
+    no components. Priorities are left out, since they only decide in which order the library tries its components.
     """
     components = tuple(str(component["name"]) for component in extra.get("components") or ())
     variables = {**(extra.get("variables") or {})}
@@ -136,10 +135,10 @@ def lossy_variants(runs: pd.DataFrame, settings: Sequence[str]) -> set[str]:
 
 
 def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> list[dict[str, Any]]:
-    """Returns the row of `LatencyComparison.overall` for one variant; no row if there is no size that all runs of both
-    have.
+    """Returns the row of `LatencyComparison.overall` for one variant; no row if the runs of variant and baseline have
+    no message size in common.
 
-    What slows one run down slows it at every size. A run therefore counts once, by its geometric mean over the sizes.
+    A disturbance slows a run down at every size. A run therefore counts once, by its geometric mean over the sizes.
     """
     both = rows[rows["variant"].isin([base, variant])]
     table = both.pivot_table(index=["variant", "repetition"], columns="bytes", values="seconds").dropna(axis=1)
@@ -153,8 +152,8 @@ def over_sizes(rows: pd.DataFrame, operation: str, base: str, variant: str) -> l
 
 @dataclass(frozen=True)
 class Timed:
-    """The times of an operation as one family of samples; `place` says which sample belongs to a variant and size;
-    `base`: the baseline.
+    """The times of one operation for all variants and sizes. `together` holds the samples, `places` the position of
+    each variant's and size's sample among them, and `base` names the baseline.
     """
 
     operation: str

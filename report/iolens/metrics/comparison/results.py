@@ -102,7 +102,8 @@ def compare(
     values = [measured(part, measure.column) for part in parts]
     most = max(map(len, values), default=0)
     points = pd.DataFrame([point_row(names, *each, most, measure) for each in zip(order, parts, strict=True)])
-    for place, name in enumerate(names):  # Levels keep their type, which a frame of rows could convert to plain text.
+    # Columns of objects keep the levels' Python types; a frame built from rows might convert them to text.
+    for place, name in enumerate(names):
         points[name] = pd.Series([key[place] for key in order], dtype=object)
     for joint in together:
         for name in joint.names:
@@ -190,9 +191,9 @@ def base_level(name: str, levels: Sequence[Any]) -> Any:
 
 
 def _equals(points: pd.DataFrame, names: Sequence[str], tied: Sequence[int], fastest: int) -> list[int]:
-    """Returns the points that are hardly slower than the fastest one and cannot be distinguished from it: the one with
-    the fewest stripes, then aggregators, then the smallest buffer first. Points that differ from the fastest in
-    another setting are left out.
+    """Returns the points that are hardly slower than the fastest one and cannot be distinguished from it. Points with
+    fewer stripes come first, then those with fewer aggregators, then those with smaller buffers. Points that differ
+    from the fastest in another setting are left out.
     """
     costly = [name for name in COSTLY if name in names]
     others = [name for name in names if name not in costly]

@@ -26,8 +26,8 @@ _SAME = 0.01
 
 @dataclass(frozen=True)
 class ScalingPoint:
-    """A point: `rest`, the settings that it shares with the points it is compared with, its number of workers, its work
-    in bytes (None: not known), its rates (work per second, in any unit), and its seconds.
+    """A point of a scaling comparison: `rest` names its other settings, which all points compared with it share. `work`
+    is in bytes (None: not known), `rates` are work per second in any unit.
     """
 
     rest: str
@@ -105,7 +105,9 @@ def of_comparison(comparison: Comparison) -> pd.DataFrame | None:
 
 
 def _workers_of(comparison: Comparison) -> tuple[str | None, str]:
-    """Returns the factor that gives the number of workers, and its own name if it is part of a joint setting."""
+    """Returns the setting of the sweep that changes the number of workers, and which kind of workers (ranks, nodes)
+    that is. The two differ if the setting joins several that change side by side.
+    """
     for name in _WORKERS:
         for factor in comparison.factors:
             level = comparison.points[factor].iloc[0]
@@ -115,8 +117,8 @@ def _workers_of(comparison: Comparison) -> tuple[str | None, str]:
 
 
 def of_subjects(subjects: Subjects) -> pd.DataFrame | None:
-    """Returns `scaling` of the run time over the processes of the logs of one program; None if the programs differ, or
-    if the number of processes does not. The work is the number of bytes that a run moved.
+    """Returns `scaling` of the run time over the processes of the logs of one program; None if the logs are of
+    different programs, or all have the same number of processes. The work is the number of bytes that a run moved.
     """
     jobs = [subject.jobs for subject in subjects.all]
     programs = {job.exe.rpartition("/")[2] for each in jobs for job in each}

@@ -1,5 +1,5 @@
-"""Detects repetitions that their geometric mean does not represent: one run is far from all others, or the runs form
-two groups.
+"""Detects points whose geometric mean is typical of none of their runs: one run is far from all others, or the runs
+form two groups.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ all runs.
 """
 
 _APART, _RANGES = 1.2, 3.0
-"""Two groups of runs are bimodal if the gap between them is at least the factor _APART, and _RANGES times the range of
-either group (on logarithms).
+"""Runs form two separate groups if the gap between the groups is at least the factor _APART, and on logarithms at least
+_RANGES times as wide as either group.
 """
 
 

@@ -48,7 +48,9 @@ COSTLY = ("stripe_count", "aggregators", "cb_buffer_size")
 
 
 class NamedLevel(str):
-    """A level, given by name, of a factor that an experiment defines; it knows its position among the levels."""
+    """A level of a setting that an experiment defines by names. It knows its place in the experiment's list of levels,
+    by which levels are sorted.
+    """
 
     place: int
 
@@ -128,7 +130,7 @@ def _in_unit(size: float) -> tuple[float, str]:
 
 
 def speed_text(bytes_per_second: float) -> str:
-    """Returns a measured speed with three digits, also where the last are zeros: `1.70 GiB/s`, `23.0 MiB/s`."""
+    """Returns a measured speed with three digits, even if the last digits are zeros: `1.70 GiB/s`, `23.0 MiB/s`."""
     scaled, unit = _in_unit(bytes_per_second)
     if 0 < bytes_per_second < 1:
         return "< 1 B/s"
@@ -159,12 +161,12 @@ def seconds_text(value: float) -> str:
 
 
 _ROUNDING = 1e-9
-"""Per cent within which a share counts as 100 %."""
+"""A percentage closer to 100 than this is 100 up to rounding errors, and is printed as 100.0 %."""
 
 
 def percent_text(value: float) -> str:
-    """Returns per cent with one digit: `34.8 %`; a share that would round to 0 % or 100 % without being that is given
-    as less than 0.1 % or more than 99.9 %.
+    """Returns per cent with one digit: `34.8 %`; a share that is neither 0 nor 100 % but would round to one of them is
+    given as `< 0.1 %` or `> 99.9 %`.
     """
     if 0 < value < 0.05:
         return "< 0.1 %"
@@ -172,11 +174,11 @@ def percent_text(value: float) -> str:
 
 
 _BRIEF = 0.001
-"""Shortest time, in seconds, of which a sentence gives the number."""
+"""Times below this number of seconds are written as "< 0.001 s"."""
 
 
 def brief_seconds_text(value: float) -> str:
-    """Returns `seconds_text`, but `< 0.001 s` for a shorter time."""
+    """Formats a time as `seconds_text` does, but a time below 1 ms as `< 0.001 s`."""
     return f"< {_BRIEF} s" if 0 < value < _BRIEF else seconds_text(value)
 
 

@@ -52,7 +52,7 @@ def _paired(runs: pd.DataFrame, one: str, other: str) -> bool:
 
 
 def _joint_of(runs: pd.DataFrame, names: tuple[str, ...]) -> Joint:
-    """Returns the joint setting of a group, its levels in the order of the first one's."""
+    """Returns the joint setting of a group; its levels follow the order of the levels of the group's first setting."""
     keys = sorted(set(runs[list(names)].itertuples(index=False, name=None)), key=lambda key: level_order(key[0]))
     levels = {key: joint_level(dict(zip(names, key, strict=True)), place) for place, key in enumerate(keys)}
     return Joint(names, joint_name(names), levels)

@@ -25,15 +25,17 @@ _VARYING = re.compile(
 )
 
 _NUMBER, _LONG_HEXADECIMAL = re.compile("([0-9]+)"), re.compile("[0-9a-f]{8}")
-"""A text without eight letters or digits of a hexadecimal number in a row has decimal numbers alone, and the search for
-those is much faster.
+"""Matches eight hexadecimal digits in a row. A text without a match can hold only decimal numbers, and searching for
+these alone is much faster.
 """
 
 _BETWEEN, _REMOVED = "\1", "\0"
-"""Signs between texts that are searched together, and in place of a number. They are part of no number."""
+"""Control characters that occur in no number: one separates texts that are searched together, the other replaces a
+number.
+"""
 
 _Key = tuple[int, int]
-"""The shapes of the folder and of the last component of a family's names."""
+"""Numbers of two shapes: the shape of a name's folder, and that of its last component."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ def families(names: Sequence[str]) -> Families:
 
 
 def family_name(label: str) -> str:
-    """Returns the end of a family's label, from the first component on in which its members differ."""
+    """Returns the part of a family's label that begins at the first component in which its members differ; without
+    differences, the last component.
+    """
     parts = label.split("/")
     varied = [number for number, part in enumerate(parts) if "#" in part or "*" in part]
     return "/".join(parts[varied[0] :]) if varied else parts[-1]
@@ -120,7 +124,9 @@ def _numbered_texts(texts: Sequence[str]) -> tuple[np.ndarray, list[str]]:
 
 
 def _groups(folders: np.ndarray, bases: np.ndarray) -> Iterator[tuple[_Key, list[int]]]:
-    """Yields each pair of shapes with the names that have both, in order."""
+    """Yields each combination of a folder's shape and a last component's shape, with the names that have this
+    combination, in ascending order.
+    """
     order = np.lexsort((bases, folders))
     pairs = np.column_stack((folders, bases))[order]
     begins = np.flatnonzero(np.diff(pairs, axis=0, prepend=-1).any(axis=1)).tolist()
@@ -143,8 +149,8 @@ def _mark(numbers: set[str]) -> str:
 
 
 def _same_but_one_folder(labels: Mapping[_Key, str]) -> dict[_Key, str]:
-    """Returns one label for each `FEWEST` or more shapes whose names differ in one folder alone; other shapes are not
-    in the result.
+    """Returns a label with a `*` for shapes whose names differ only in one folder, if `FEWEST` or more of them share
+    this label; other shapes are not in the result.
     """
     often = {base for base, number in Counter(base for _, base in labels).items() if number >= FEWEST}
     wider = {key: _without_a_folder(label) for key, label in labels.items() if key[1] in often}

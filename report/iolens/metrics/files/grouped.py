@@ -25,7 +25,7 @@ class GroupedFiles:
     names: Records
 
     def of_busiest_rank(self, column: str) -> np.ndarray:
-        """Returns the sum of a column over the files of each group, of the rank with the largest sum."""
+        """Returns, for each group, the sum of a column over the group's files for the rank whose sum is the largest."""
         pairs = Groups(self.same.place, self.table["rank"])
         return Groups(self.same.place[pairs.first]).max(pairs.sum(self.table[column]))
 
@@ -45,7 +45,7 @@ def families_of_names(names: np.ndarray, by_family: bool = True) -> Families:
 
 
 def _families_of_groups(names: Sequence[str], same: Groups, by_family: bool) -> Families:
-    """Returns the families of rows that stand in groups, of which each has one name."""
+    """Returns the families of rows that are already grouped; `names` has the name that all rows of a group share."""
     if not by_family:
         return Families(same.place, names, np.ones(len(names), np.intp))
     kin = families(names)
@@ -58,15 +58,16 @@ def grouped_files(job: Job, table: Records, by_family: bool = True, file: str = 
 
 
 def grouped_rows(table: Records, kin: Families) -> GroupedFiles:
-    """Returns the rows of a table, of which `kin` has the family of each, by family."""
+    """Groups the rows of a table by family; `kin` has the family of each row."""
     same = Groups(kin.place)
     names = {"path": np.array(kin.labels, object), "files": kin.sizes, "ranks": same.distinct(table["rank"])}
     return GroupedFiles(table, same, Records(names))
 
 
 def settings_of_families(job: Job, table: Records, names: Sequence[str], by_family: bool) -> Records:
-    """Returns the settings of a table with a row for each `file` and setting: a row for each family of files and
-    combination of the values in `names`, with its `path` (a family's label, or the only file) and number of `files`.
+    """Groups a table that has a row for each `file` and setting. The result has a row for each family of files and
+    combination of the values in `names`, with its `path` (a family's label, or the only file) and the number of
+    `files`.
     """
     kin = families_of(job, table["file"], by_family)
     same = Groups(kin.place, *(table[name] for name in names))

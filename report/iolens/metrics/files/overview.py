@@ -43,7 +43,9 @@ _CATEGORIES = ("all files", "read-only", "write-only", "read and written", "neit
 
 @once_per_job
 def lowest(job: Job) -> list[str]:
-    """Returns the job's layers at which bytes reach a file, each byte in one of them."""
+    """Returns the layers of the job by which bytes reach a file, chosen so that each byte is counted in only one
+    layer.
+    """
     return lowest_of(job.records)
 
 
@@ -57,7 +59,7 @@ def files(job: Job, name: str) -> Records:
     """Returns one row per file of a layer, its records added up.
 
     Columns: id, path, processes (-1: all), bytes_read, bytes_written, seconds (of its slowest process: the slowest rank
-    of a shared record, the largest record else), seconds_sum (over all processes), size (highest offset seen plus one;
+    of a shared record, else the longest record), seconds_sum (over all processes), size (highest offset seen plus one;
     NaN if the layer knows no offsets).
     """
     records, prefix = job.records[name], LAYERS[name].prefix

@@ -17,8 +17,9 @@ _SIDES = ("fastest", "slowest")
 
 @once_per_job
 def variance(job: Job, limit: int = 20, by_family: bool = True) -> Records:
-    """Returns the files of several ranks whose slowest rank took longest, in the layer that knows them lowest; of a
-    family of files, the one in which its slowest rank took longest.
+    """Returns the files that several ranks used, sorted by the time of their slowest rank, longest first. Each file is
+    taken from the lowest layer that recorded it. A family of files is represented by its file with the longest time of
+    a slowest rank.
 
     Columns: id, module, processes, fastest_rank, fastest_seconds, fastest_bytes, the same for slowest, sigma_seconds,
     sigma_bytes (standard deviations over these ranks), path (a family's label), files (of the family). The time of a

@@ -24,7 +24,7 @@ the timestamps.
 """
 
 _LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))
-"""The upper limit of each range of access sizes, in bytes; it belongs to the range."""
+"""Largest access size, in bytes, that belongs to each range of sizes."""
 
 _PAIRS = 1000
 """Maximum number of comparisons for which it is faster to look ids up in a set than to use numpy's search."""
@@ -32,8 +32,8 @@ _PAIRS = 1000
 
 @dataclass(frozen=True, eq=False)
 class FileRecords:
-    """The files of a layer, in ascending order of their ids. The members are the numbers of all records, sorted by
-    file, the position of each file's first record among them, and the position of each record's file.
+    """The files of a layer, in ascending order of their ids (`id`). `order` has the numbers of all records, sorted by
+    file; `first` the position in it of each file's first record; `file` the position in `id` of each record's file.
     """
 
     id: np.ndarray
@@ -58,9 +58,11 @@ def file_records(job: Job, name: str) -> FileRecords:
 
 @once_per_job
 def by_file(job: Job, name: str) -> Records | None:
-    """Returns one row per file of a layer, by `id`: its counters without their prefix, and `ranks`, how many used it.
+    """Returns one row per file of a layer, by `id`: its counters without their prefix, and `ranks`, the number of
+    ranks that used it.
 
-    All are floats, which no sum overflows. What was not recorded (-1) counts as 0. None if the log lacks the layer.
+    All values are floats, so that no sum overflows. A counter that was not recorded (-1) counts as 0. None if the log
+    lacks the layer.
     """
     records, prefix = job.records.get(name), f"{LAYERS[name].prefix}_"
     if records is None or not len(records):
@@ -83,13 +85,13 @@ def by_file(job: Job, name: str) -> Records | None:
 
 @cache
 def _column_places(prefix: str, columns: tuple[str, ...]) -> Mapping[str, int]:
-    """Returns the place of each column, by its name without the prefix."""
+    """Returns the position of each column, by its name without the prefix."""
     return numbered(name.removeprefix(prefix) for name in columns)
 
 
 def small_calls(table: Records, kind: str, most: float) -> np.ndarray:
-    """Returns per file of `by_file`: reads or writes (`kind` READ or WRITE) in ranges of sizes that end at `most` or
-    below.
+    """Returns, for each file of `by_file`, the number of reads or writes (`kind` READ or WRITE) of at most `most`
+    bytes. Only ranges of sizes that end at or below `most` count.
     """
     infix = "AGG_" if "SIZE_READ_AGG_0_100" in table else ""
     small = [f"SIZE_{kind}_{infix}{bucket}" for bucket, limit in zip(BUCKETS, _LIMITS, strict=True) if limit <= most]
@@ -134,7 +136,7 @@ def joined_files(table: Records, other: Records) -> Records:
 
 
 def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
-    """Returns whether each id is one of the known ones."""
+    """Returns whether each id is among the known ids."""
     if not len(known):
         return np.zeros(len(ids), bool)
     if len(ids) * len(known) <= _PAIRS and (not isinstance(known, np.ndarray) or known.dtype == ids.dtype):
@@ -144,7 +146,7 @@ def among(ids: np.ndarray, known: Collection[int] | np.ndarray) -> np.ndarray:
 
 
 def id_rows(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Returns the row of each id in the sorted known ids; the number of ids for an unknown one."""
+    """Returns the row of each id in the sorted known ids; for an id that is not known, the number of known ids."""
     known = np.asarray(known, ids.dtype)
     row = np.searchsorted(known, ids)
     there = np.zeros(len(ids), bool)
@@ -154,6 +156,6 @@ def id_rows(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def most_first(values: np.ndarray, chosen: np.ndarray | None = None) -> np.ndarray:
-    """Returns the row numbers of the chosen values (or of all), those of the largest values first."""
+    """Returns the row numbers of the chosen values (or of all values), largest value first."""
     rows = np.arange(len(values)) if chosen is None else np.flatnonzero(chosen)
     return rows[::-1][np.argsort(values[rows][::-1])][::-1]

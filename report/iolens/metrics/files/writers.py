@@ -42,7 +42,9 @@ def moved_by_rank(job: Job, what: str) -> np.ndarray | None:
 
 
 def _of_shared(job: Job, records: Records, name: str, row: int, what: str) -> np.ndarray | None:
-    """Returns the bytes of each rank in one shared record; None if the log does not tell."""
+    """Returns the bytes that each rank moved in a file that all ranks share in one record; None if the log does not
+    tell.
+    """
     counted = {column: int(records[f"{name}_{column}"][row]) for column in (*_COUNTERS.values(), *_SLOWEST)}
     total, found = counted[_COUNTERS[what]], np.zeros(max(job.nprocs, 1), "i8")
     table = file_rank_records(job) if name == "POSIX" else None

@@ -19,9 +19,9 @@ from iolens.metrics.once import once_per_job
 def io_cost(job: Job) -> Records:
     """Returns seconds per process spent in read, write, meta and other, one row per layer (`module`).
 
-    The sum over all records of F_READ_TIME (…WRITE, …META) divided by the number of processes, as darshan-job-summary
-    defines it; other is the rest of the run time, 0 if threads overlap so that nothing is left. Times of layers
-    overlap: MPI-IO time contains the time of the POSIX calls that MPI-IO makes.
+    Each time is the sum of F_READ_TIME (…WRITE, …META) over all records, divided by the number of processes, as
+    darshan-job-summary defines it. `other` is the rest of the run time, or 0 if overlapping threads leave no rest.
+    Times of layers overlap: MPI-IO time contains the time of the POSIX calls that MPI-IO makes.
     """
     rows = []
     for name, layer in LAYERS.items():

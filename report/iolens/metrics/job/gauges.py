@@ -21,7 +21,7 @@ _EFFICIENT = 0.8
 """The efficiency that POP (the EU's Performance Optimisation and Productivity centre) takes as acceptable."""
 
 _INEFFICIENT = 0.2
-"""Share of the run that I/O may take at an efficiency of _EFFICIENT: the rest up to 1."""
+"""Share of the run that I/O may take if an efficiency of _EFFICIENT is acceptable: 1 less that efficiency."""
 
 _WHOLE = 1 << 20
 """Lustre's default stripe size in bytes: a smaller transfer cannot fill a stripe."""
@@ -53,11 +53,11 @@ def gauges(job: Job) -> Records:
     """Returns one row per gauge: gauge, value, bound, good (value on the right side of the bound; None: not known),
     source (of the bound), reason (why the value is not known).
 
-    share: `io_span_share`, good up to 0.2; not known of short runs on a clock of whole seconds. balance: mean over
-    ranks of I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on. size: mean bytes of a
-    read or write that reaches the file system, good from 1 MiB on. stripes: `targets_in_use`, good from as many as
-    there are ranks that move bytes; where the log names fewer targets and all of them are in use, it is not known
-    whether there were more.
+    share: `io_span_share`, good up to 0.2; not known for short runs timed in whole seconds. balance: mean over ranks of
+    I/O time over that of the slowest (POP's load balance of the I/O), good from 0.8 on. size: mean bytes of a read or
+    write that reaches the file system, good from 1 MiB on. stripes: `targets_in_use`, good from as many as there are
+    ranks that move bytes; where the log names fewer targets and all of them are in use, it is not known whether there
+    were more.
     """
     share = None if job.coarse else io_span_share(job)
     rows = [

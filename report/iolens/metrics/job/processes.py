@@ -31,8 +31,8 @@ def rank_usage(job: Job) -> Records | None:
 def usage(job: Job) -> Records | None:
     """Returns one row per measure: what, unit, total (NaN for sizes), mean of a rank, most and most_rank (of one rank).
 
-    If the log keeps only the sum of some ranks (a row of rank -1), then mean sizes are not known (NaN), nor is the most
-    of any measure but the resident set. None if the log does not have the region.
+    If the log keeps only the sum of some ranks (a row of rank -1), mean sizes are not known (NaN), and the most is
+    known only for the resident set. None if the log does not have the region.
     """
     apart = rank_usage(job)
     if apart is None:

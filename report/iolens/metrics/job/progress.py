@@ -13,7 +13,9 @@ from iolens.metrics.processor.time import of_first_threads
 
 @dataclass(frozen=True)
 class LayerProgress:
-    """A layer so far, and since the previous reading: bytes per second, None at the first reading."""
+    """The files, bytes and seconds of a layer so far, and its bytes per second since the previous reading (None at the
+    first reading).
+    """
 
     module: str
     files: int
@@ -42,9 +44,9 @@ def layers_since(job: Job, before: Job | None) -> list[LayerProgress]:
 
 @dataclass(frozen=True)
 class Standing:
-    """A group of ranks whose first threads are in the same function, which has most of their samples since the previous
-    reading; and the share of these samples in per cent. `function` and `group` are empty for ranks without a sample
-    since then.
+    """A group of ranks that were last seen in the same function: the one in which their first threads had most samples
+    since the previous reading. `share` is the share of these samples in per cent. `function` and `group` are empty for
+    ranks without a sample since then.
     """
 
     function: str

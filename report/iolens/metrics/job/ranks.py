@@ -147,8 +147,8 @@ def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
 
 @dataclass(frozen=True)
 class Turns:
-    """Ranks that write one group after the other: the number of ranks and of groups, the seconds from the first begin
-    to the last end without gaps, and the longest time of one rank.
+    """Ranks that write in turns, one group after the other. `covered` is the seconds from the first begin to the last
+    end without gaps, `longest` the longest time of one rank.
     """
 
     ranks: int

@@ -26,7 +26,9 @@ RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 """Kinds of gaps whose reason is a complete sentence."""
 
 _LITTLE = 0.05
-"""Share of an average rank's time below which time that is not attributed cannot change what limits the run."""
+"""Time that no record explains cannot change the verdict on what limits the run if it is below this share of an average
+rank's time.
+"""
 
 CLOCK = "start and end more precisely than to a second"
 

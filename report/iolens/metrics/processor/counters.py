@@ -36,7 +36,7 @@ _ALIASES: Mapping[str, str] = {
     "LLC-stores": "LLC_STORES",
     "LLC-store-misses": "LLC_STORE_MISSES",
 }
-"""perf's names of events, with the names that the formulas here use."""
+"""The events by the name that perf gives them, with the names that the formulas in this file use."""
 
 _LINE, _PAGE, _WORD = 64, 4096, 8
 """Bytes of a cache line, of a page, of a double."""

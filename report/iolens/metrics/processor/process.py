@@ -22,7 +22,7 @@ def memory(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns the largest resident set of each rank (`max_rss`, bytes), from the private region `process`: rows of
     `drill`.
 
-    Returns None if the log does not have every rank's.
+    Returns None if the log lacks the value of any rank.
     """
     rows = _process_rows(job)
     whole = rows is not None and len(rows) == job.nprocs

@@ -29,7 +29,7 @@ def regions(job: Job, ask: Ask = DEFAULT) -> Records | None:
     `exclusive_time` (seconds, without nested regions) decides order, share and imbalance; `time` includes nested
     regions, and is NaN in sums over several regions, because one may be nested in another; `calls`, of which `unended`
     had no end; `min_time` and `max_time` of a single visit. Times of a rank's threads are added. The threshold applies
-    to `time`, so that a region that contains large ones is shown. None if the program marked none.
+    to `time`, so that a region that contains large ones is shown. None if the program marked no regions.
     """
     rows = table_records(job, "regions")
     if rows is None:

@@ -69,13 +69,13 @@ def next_steps(job: Job) -> Records | None:
 
 
 def _with_waits(step: Step, said: str, look: str) -> Step:
-    """Returns a step with the statement of the wait events on it, and the table of waits to look at."""
+    """Returns a step with a sentence on its waits added to its evidence, and with the table of waits to look at."""
     return replace(step, evidence=f"{step.evidence}; {said}", look=look)
 
 
 def _said_by_waits(job: Job) -> dict[str, tuple[str, str]]:
-    """Returns, by the name of the step that it belongs to, a sentence from the events of waits and a table to look at;
-    empty if the log has no such events (`iolens run --why`).
+    """Returns a sentence on waits and the table to look at, by the name of the step to which both belong; empty if the
+    log has no events of waits (`iolens run --why`).
     """
     found: dict[str, tuple[str, str]] = {}
     causes, waits, path = waits_by_cause(job), wait_states(job), path_by_activity(job)
@@ -209,7 +209,9 @@ def communication_step(job: Job) -> Step:
 
 
 def _each_share(shares: dict[str, float]) -> list[str]:
-    """Returns the parts of a step's time with their shares; a single part without, since the step has its share."""
+    """Returns the parts of a step's time with their shares. A single part is returned without its share, because that
+    equals the step's share.
+    """
     return list(shares) if len(shares) == 1 else [f"{percent_text(value)} {part}" for part, value in shares.items()]
 
 
@@ -250,7 +252,7 @@ TOLD = {("Instructions per cycle", ""): ".2f", ("D1 cache hit ratio", "%"): ".1f
 
 
 def _told_by_counters(job: Job) -> list[str]:
-    """Returns the counters of `TOLD` that the whole run has."""
+    """Returns the derived counters of the whole run that show whether computing waits for memory, as texts."""
     found = counters(job)
     rows = [] if found is None else found.rows("region", "event", "unit", "value")
     return [

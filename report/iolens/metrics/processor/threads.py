@@ -16,9 +16,7 @@ from iolens.metrics.processor.sampled.samples import is_sampled, sample_rows
 from iolens.metrics.processor.usage import thread_usage
 
 _IDLE = 0.05
-"""A thread is a helper, and left out of averages, if it used less of a core than this part of what the busiest thread
-used.
-"""
+"""A thread is a helper, and left out of averages, if its time on a core is below this part of the busiest thread's."""
 
 _COLUMNS = (
     "rank threads on_core imbalance imbalance_percent busiest busiest_thread runnable asleep openmp openmp_share"

@@ -172,15 +172,14 @@ class Family:
         return ratio_of(estimate, half)
 
     def against(self, index: int, base: int, confidence: float = CONFIDENCE, comparisons: int | None = None) -> Ratio:
-        """Returns group `index` over group `base`; by Bonferroni the intervals of all `comparisons` hold together.
-
-        Without their number, all groups are compared with the base.
+        """Returns group `index` over group `base`. By Bonferroni's correction the intervals of all `comparisons` hold
+        together; by default these are the comparisons of all other groups with the base.
         """
         return self.contrast([(1.0, index), (-1.0, base)], self.share(confidence, comparisons))
 
     def share(self, confidence: float, comparisons: int | None = None) -> float:
-        """Returns the risk of missing that each of `comparisons` may have; without their number, each comparison with
-        one group.
+        """Returns the probability with which the interval of one comparison may miss the true value, if all
+        `comparisons` together are to hold with `confidence`. By default, every other group is compared with one group.
         """
         return (1.0 - confidence) / max(1, len(self.groups) - 1 if comparisons is None else comparisons)
 

@@ -32,7 +32,9 @@ another.
 """
 
 _TREND_FROM = 8
-"""Minimum number of degrees of freedom from which on one is spent to estimate a trend within blocks."""
+"""A trend within blocks is estimated only with at least this number of degrees of freedom, because the trend uses one
+of them.
+"""
 
 _ENOUGH = 500
 """Number of draws that estimate the usual size of each error. Errors are divided by their usual size, so that one

@@ -55,7 +55,7 @@ def _middle(seconds: Sequence[float]) -> float:
 
 
 def _out_of_order(seconds: Sequence[float], repetitions: Sequence[int], middles: dict[int, float]) -> list[bool]:
-    """Returns whether each run began after the middle of a later repetition, or before that of an earlier one."""
+    """Returns whether each run began after the middle of a later repetition, or before the middle of an earlier one."""
     return [
         any((other > own and begun > middle) or (other < own and begun < middle) for other, middle in middles.items())
         for begun, own in zip(seconds, repetitions, strict=True)

@@ -21,7 +21,9 @@ _MOST = 3
 """Maximum number of different values of a fact that are listed for the repetitions of a subject."""
 
 _LONG = 40
-"""Maximum length of values, in characters, up to which several are listed; of longer values one is shown."""
+"""Maximum length, in characters, of values that are listed one after the other; of longer values only the first is
+shown.
+"""
 
 _DAYS = 1e12
 """Latest plausible date in seconds since 1970; a later one is taken for damage."""

@@ -20,8 +20,8 @@ _COLUMNS = ("bytes_read", "bytes_written", "seconds")
 def aligned_files(subjects: Subjects) -> pd.DataFrame:
     """Returns one row per file: `file`, and for each subject, named by its letter, `bytes_read A`, `bytes_written A`
     and `seconds A` (of its slowest process), averaged over its runs; NaN if it has no such file. `standing B`: the same
-    (bytes read and written are), changed, appeared, vanished, or empty if neither has it. Files that differ come first,
-    those with most bytes or time foremost.
+    (if bytes read and written are equal), changed, appeared or vanished; empty if neither subject has the file. Files
+    that differ come first, those with most bytes or time foremost.
 
     Files are the same if their paths are equal. Different paths with the same last part are the same file, too, unless
     a subject has two of them.
@@ -94,7 +94,9 @@ def _mean_files(subject: Subject) -> pd.DataFrame:
 
 
 def keys_of(paths: Sequence[Sequence[str]]) -> list[Mapping[str, str]]:
-    """Returns, for each subject, the name in the table for those of its paths that have another name there."""
+    """Returns, for each subject, the last part of the path for files that are matched by it: the subjects have this
+    last part in different paths, and none has it twice. All other files are matched by their whole paths.
+    """
     if all(each == paths[0] for each in paths):
         return [{} for _ in paths]
     first_path: dict[str, str] = {}

@@ -45,7 +45,7 @@ class GrowthLimit:
 
 @dataclass(frozen=True)
 class LimitVerdict:
-    """A limit, BROKEN, HELD or OPEN, and why.
+    """The verdict on a limit (BROKEN, HELD or OPEN), and the reason for it.
 
     `base` and `new` are the typical values of both subjects in `unit`. `ratio` is new over base, with one end of a
     one-sided interval on either side; None if it cannot be computed.
@@ -145,8 +145,8 @@ def _is_cut(job: Job) -> bool:
 
 
 def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) -> tuple[Ratio | None, str]:
-    """Returns the ratio of new to base, with an interval each of whose ends fails with this probability at most; or
-    None and the reason.
+    """Returns the ratio of new to base, and the reason if the ratio or its interval is missing. Each end of the
+    interval misses the true ratio with a probability of at most `risk`.
     """
     if not base or not new:
         return None, "only one side has this number"

@@ -71,7 +71,8 @@ def sizes(subjects: Subjects) -> pd.DataFrame:
     """Returns the accesses by range of sizes: layer, kind (reads, writes), bucket, its place, letter, count (mean over
     the logs).
 
-    Only the layers and kinds with an access, and of these the ranges from the first to the last that any subject used.
+    Layers and kinds without an access are left out, and so are the ranges below the first and above the last one that
+    any subject used.
     """
     parts = []
     for letter, subject in subjects.named:

@@ -62,7 +62,7 @@ class Subject:
 
     @property
     def jobs(self) -> list[Job]:
-        """Returns the logs of its runs."""
+        """Returns the logs of the subject's runs."""
         return [trial.job for trial in self.trials if trial.job is not None]
 
 

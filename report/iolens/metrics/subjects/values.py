@@ -103,7 +103,7 @@ def _of_parts(job: Job) -> Iterator[Value]:
 
 
 def _of_functions(job: Job) -> Iterator[Value]:
-    """Yields the seconds of an average rank in each function, by samples over their rate."""
+    """Yields the seconds of an average rank in each function: its samples divided by their rate."""
     rates, table = sampling(job), profile(job, _EACH_FUNCTION)
     rate = 0.0 if rates is None else float(rates["asked_hz"].max())
     if table is None or rate <= 0:
@@ -114,7 +114,7 @@ def _of_functions(job: Job) -> Iterator[Value]:
 
 
 def _of_mpi(job: Job) -> Iterator[Value]:
-    """Yields the seconds of an average rank in each MPI function, by timed calls."""
+    """Yields the seconds of an average rank in each MPI function, from timed calls."""
     table = mpi_calls(job, _EACH_FUNCTION)
     if table is None:
         return

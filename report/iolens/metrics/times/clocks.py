@@ -37,8 +37,9 @@ def clocks(job: Job) -> Records | None:
 
 @once_per_job
 def common_clock(job: Job) -> CommonClock:
-    """Returns the uncertainty of times after their conversion to rank 0's clock: 0 on that clock itself, that of the
-    offset for other clocks.
+    """Returns the possible error of times on rank 0's clock, to which the times of all ranks are converted. It is the
+    largest error of the offsets between the clocks; 0 if all ranks read one clock; not known if the clocks were not
+    compared.
     """
     hosts = job.info.get("hosts", [])
     found = clocks(job)

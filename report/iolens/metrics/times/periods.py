@@ -17,7 +17,7 @@ _FEWEST_BURSTS = 4
 """Minimum number of bursts: fewer bursts have too few intervals to show that these are even."""
 
 CHANCE = 0.01
-"""Share of maps with bursts at random moments for which a period is reported nevertheless."""
+"""Probability with which a period is reported although a job's bursts come at random moments."""
 
 _DRAWS = 999
 _ENOUGH = 20
@@ -36,14 +36,17 @@ class Bursts:
 
     @property
     def unevenness(self) -> float:
-        """Returns the standard deviation of the intervals between beginnings over their mean; infinite for few."""
+        """Returns the standard deviation of the intervals between beginnings over their mean; infinite if there are too
+        few bursts.
+        """
         intervals = np.diff(self.begin)
         return float(intervals.std() / intervals.mean()) if len(intervals) + 1 >= _FEWEST_BURSTS else math.inf
 
     @property
     def surprise(self) -> float:
-        """Returns a number that is the larger, the less likely intervals as even as these are by chance. Among n random
-        intervals, the probability of an unevenness of u or less is about proportional to u^(n - 1).
+        """Returns a measure of how unlikely intervals as even as these are by chance; a larger number means less
+        likely. Among n random intervals, the probability of an unevenness of u or less is about proportional to
+        u^(n-1).
         """
         return -(len(self.begin) - 2) * math.log(max(self.unevenness, _EVEN))
 
@@ -121,17 +124,17 @@ def _without_start(found: Bursts) -> Bursts:
 
 
 def best_interval(checkpoint: float, failures: float) -> float:
-    """Returns the time of computing between two checkpoints that loses least, in seconds.
+    """Returns the time of computing between two checkpoints, in seconds, that loses the least time.
 
-    `checkpoint` is how long one takes, `failures` the mean time between failures: sqrt(2 d M) - d (J. T. Daly, Future
-    Generation Computer Systems 22, 2006, eq. 17; J. W. Young, CACM 17, 1974); M if M is 2 d or less, since the program
-    then makes no progress with any interval.
+    `checkpoint` (d) is how long one checkpoint takes, `failures` (M) the mean time between failures. The result is
+    sqrt(2 d M) - d (J. T. Daly, Future Generation Computer Systems 22, 2006, eq. 17; J. W. Young, CACM 17, 1974). It is
+    M if M is 2 d or less, since the program then makes no progress with any interval.
     """
     return math.sqrt(2 * checkpoint * failures) - checkpoint if 2 * checkpoint < failures else failures
 
 
 def lost_share(interval: float, checkpoint: float, failures: float) -> float:
-    """Returns the share of the time that is lost to checkpoints and to work repeated after failures, to first order: d
-    / (t + d) + (t + d) / 2 M, at most 1.
+    """Returns the share of the time that is lost to checkpoints and to work repeated after failures. With `interval` t,
+    `checkpoint` d and `failures` M it is, to first order, d / (t + d) + (t + d) / 2 M, at most 1.
     """
     return min(1.0, checkpoint / (interval + checkpoint) + (interval + checkpoint) / (2 * failures))

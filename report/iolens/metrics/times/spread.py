@@ -6,7 +6,9 @@ import numpy as np
 
 
 class Spread:
-    """Sums over calls by line and bin of time, of bins that are `width` seconds wide."""
+    """Sums over calls in bins of time, for each line of a figure: bytes, calls, and the seconds in calls. Bins are
+    `width` seconds wide.
+    """
 
     def __init__(self, lines: int, bins: int, width: float) -> None:
         self.shape, self.width = (lines, bins), width

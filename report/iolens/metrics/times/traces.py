@@ -35,7 +35,7 @@ _COUNTED = [
 
 
 _SHORT = 0.2
-"""Share of the run below which the time axis covers only the calls on a file."""
+"""If the calls on a file cover less than this share of the run, the time axis of its map covers only these calls."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def run_begins(*columns: np.ndarray) -> np.ndarray:
 
 
 def calls_made(job: Job, layer: str, least: int, key: int | None = None) -> int:
-    """Returns the reads and writes that a layer counted, for one file or all files; `least` if it has no record, or
-    counted fewer.
+    """Returns the number of reads and writes that a layer's own records count, for one file or all files; `least` if
+    that is larger.
     """
     frame, names = job.frames.get(layer), [name for kind, name in _COUNTED if kind == layer]
     if frame is None:

@@ -109,7 +109,7 @@ def _kinds(program: Program, alike: Mapping[int, int]) -> tuple[tuple[Activity, 
 
 
 def _standing(files: np.ndarray, alike: Mapping[int, int]) -> np.ndarray:
-    """Returns the files, those of `alike` replaced by the ones that stand for them."""
+    """Returns the files; each file of `alike` is replaced by the file that stands for its family."""
     if not alike:
         return files
     known = np.array(sorted(alike), files.dtype)

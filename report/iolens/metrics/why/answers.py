@@ -32,7 +32,7 @@ from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
 from iolens.metrics.why.what_if import MOST_RANKS, OWN_CORES, STORAGE, Answer, Beside, most_on_files, what_if
 
 _DUE = {"computing": "computing", "I/O": "io", "lock": "locks", "core": "cores", "fault": "faults", "MPI": "mpi"}
-"""Kinds of work that make others wait, and their columns."""
+"""Kinds of work that make others wait, with the column of the waits that each kind caused."""
 
 _MOST_ROWS = 15
 """Maximum number of rows of a table on a page; exports have all."""
@@ -42,7 +42,9 @@ _LEAST = 0.01
 
 
 _LEAST_UNKNOWN = 100e-6
-"""Minimum time in seconds, in calls without a known partner, that is named: the shortest wait that is certain."""
+"""Shortest time, in seconds, in calls without a known partner that a sentence mentions. Shorter waits are not
+certain.
+"""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ def answers(job: Job) -> list[Answer] | None:
 
 
 def _beside(job: Job, is_whole: bool) -> Beside:
-    """Returns facts about storage targets, ranks that others waited for and, if the events are whole, about cores."""
+    """Returns facts that the calls alone do not tell: the storage targets of files, the ranks whose I/O others waited
+    for and, if the events are whole, the seconds in which ranks had no core.
+    """
     targets: dict[int, frozenset[int]] = {}
     layouts = job.records.get("LUSTRE")
     for file, on in () if layouts is None or not len(layouts) else layouts.rows("id", "osts"):
@@ -417,8 +421,8 @@ def storage_saving(job: Job) -> StorageSaving | None:
 
 
 def starts_processes(job: Job) -> bool:
-    """Returns True if ranks started processes, of which the events have no call, and a rank slept for 1 % of the run,
-    possibly to wait for their end.
+    """Returns True if ranks started other processes, whose calls are not among the events, and may have waited for
+    them: a rank slept for at least 1 % of the run, or the time of sleep is not known.
     """
     used, times = job.tables.get("process"), rank_time(job)
     started = used is not None and "children_time" in used.names and bool((used["children_time"] > 0).any())

@@ -19,7 +19,7 @@ from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.waits import PATTERNS, Waits
 
 _ROUNDING = 1e-9
-"""Seconds of waits of one cause below which they are a rounding error of sums."""
+"""Waits of one cause are rounding errors of sums if they are below this number of seconds in all."""
 
 _CHUNK = 20_000
 """Number of a rank's waits that are analysed at once, which bounds the memory needed."""
@@ -111,7 +111,7 @@ class _Groups:
         self.earlier: dict[tuple[int, ...], list[int]] = {}
 
     def pass_by(self, group: int) -> None:
-        """Makes this group an earlier one for the following calls of `last_of`."""
+        """Adds this group to the earlier groups among which later calls of `last_of` search."""
         self.earlier.setdefault(tuple(self.left[group]), []).append(group)
 
     def last_of(self, ours: int, theirs: int, begin: float, time: float) -> tuple[float, float, float]:
@@ -228,7 +228,7 @@ def _cover(share: np.ndarray, first: int, last: int, value: float) -> None:
 
 
 def _covering(share: np.ndarray, place: int) -> float:
-    """Returns the sum of the values that cover a position."""
+    """Returns the sum of all values that `_cover` added to ranges with this position."""
     at, found = place + 1, 0.0
     while at > 0:
         found += float(share[at])

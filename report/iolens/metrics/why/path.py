@@ -46,10 +46,11 @@ def lost_cores(activities: Activities, ranks: int, what: np.ndarray, seconds: np
     """Returns for each part of the path (its activity, and seconds) the number of cores that are idle on average over
     the run because this work takes longer on the path than on other ranks.
 
-    This is the critical imbalance impact of Böhme and others (IPDPS 2012), divided by the length of the path: each rank
-    has as much less work than the path as it waits. This time is spread over the kinds of work (functions, on any file)
-    of which the path has more than the rank, in proportion to the difference, and of each kind over its parts of the
-    path in proportion to their length. All parts together lose as many cores as ranks wait on average.
+    This is the critical imbalance impact of Böhme and others (IPDPS 2012), divided by the length of the path. A rank
+    has less work than the path, by the time in which it waits. This time is charged to the kinds of work (functions, on
+    any file) of which the path has more than the rank, in proportion to the difference. Within a kind, it is charged to
+    the parts of the path in proportion to their length. In total, the parts lose as many cores as ranks wait on
+    average.
     """
     same = {(kind.kind, kind.function): place for place, kind in enumerate(activities.kinds)}
     place = np.array([same[kind.kind, kind.function] for kind in activities.kinds])

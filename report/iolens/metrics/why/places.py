@@ -13,7 +13,9 @@ from iolens.metrics.processor.sampled.groups import USER, group_of
 from iolens.metrics.processor.sampled.samples import place_of
 
 _Work = tuple[int, str, str]
-"""Rank, function and name of the file; the texts are empty for computing, and the name for calls of MPI."""
+"""Rank, function and file name of a piece of work. Computing has neither function nor file name (empty texts), and
+calls of MPI have no file name.
+"""
 
 
 def with_places(job: Job, rows: Records, labels: Mapping[int, str]) -> Records:

@@ -24,7 +24,9 @@ _ASKS = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status|W
 """Functions that programs call again and again until they find something."""
 
 _LEAST_SLEEP = 0.01
-"""Minimum share of the run time that a rank must sleep between such calls: the processor times are less exact."""
+"""Minimum share of the run time that a rank must have slept between such calls. Smaller shares are uncertain, because
+processor times are not exact enough.
+"""
 
 _OF_FILES = re.compile("MPI_File_")
 _FOR_UNNAMED = re.compile("MPI_(Neighbor_|Ineighbor_|Comm_spawn)")
@@ -88,8 +90,9 @@ def unknown_of(
 
 
 def _between_asks(program: Program, graph: Graph, on_core: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the seconds before each call in which its rank may have slept since a call that found nothing, and, on
-    ranks that slept so, the seconds of such calls and of waits for a core behind them.
+    """Returns two times for each call: first, the seconds before the call in which its rank may have slept since a call
+    that found nothing; second, on ranks that slept in this way, the seconds of the calls that found nothing and of the
+    waits for a core after them.
 
     Programs sleep between calls of MPI_Test to leave the core to others. A rank sleeps no longer than all its time
     between calls without the time in which it computes.

@@ -16,8 +16,8 @@ from iolens.metrics.why.replay import Graph, replayed_run_time
 from iolens.metrics.why.unknown import Unknown, unknown_of
 
 MOST_RANKS = _MOST_FILES = _MOST_TARGETS = 3
-"""Ranks, files and storage targets for which the question is asked one by one: those with the most I/O, but first the
-ranks whose I/O others waited for.
+"""Number of ranks, of files and of storage targets for which a question is asked one by one: those with the most I/O.
+Ranks whose I/O others waited for come first.
 """
 
 _INDEPENDENT = re.compile(r"MPI_File_i?(read|write)(_at|_shared)?(_c)?$")

@@ -45,8 +45,8 @@ def stripes_of_a_link(limits: Mapping[str, float]) -> float:
 
 
 def bounds(parts: Sequence[pd.DataFrame], limits: Mapping[str, float]) -> pd.DataFrame:
-    """Returns the columns `bound` (MiB/s) and `bound_by` of points, from the runs of each; missing if `of_runs` has
-    none.
+    """Returns the columns `bound` (MiB/s) and `bound_by` with one row per point, computed from the point's runs; NaN
+    and an empty text for points whose bound is not known.
     """
     found = [of_runs(part, limits) or (float("nan"), "") for part in parts]
     return pd.DataFrame(found, columns=["bound", "bound_by"])

@@ -27,7 +27,9 @@ _COLUMNS = ["file", "rank", "component", "stripe", "ost", "bytes_read", "bytes_w
 _KINDS = ("u8", "i8", "i8", "i8", "i8", "i8", "i8")
 """NumPy type of each of _COLUMNS."""
 _GAP = 1.25
-"""Factor by which the slowest of the other targets must be faster than the fastest of the slow ones."""
+"""Slow targets are clearly apart if the slowest of the other targets is at least this factor faster than the fastest
+slow one.
+"""
 _FEWEST_TARGETS = 3
 """Minimum number of targets with which one of them can be called slow."""
 _SENT = ["STDIO_BYTES_READ", "STDIO_BYTES_WRITTEN"]
@@ -81,8 +83,8 @@ def target_rows(job: Job) -> Records | None:
 
 @once_per_job
 def stripe_ranks(job: Job, limit: int = 15, by_family: bool = True) -> Records | None:
-    """Returns how many ranks meet on the stripes of each file, files with the most bytes first; of a family of files,
-    the one with the most bytes.
+    """Returns, for each file, how many ranks moved bytes of the same stripe. Files with the most bytes come first; a
+    family of files is represented by its file with the most bytes.
 
     Columns: path (a family's label), files (of the family), stripes (that moved bytes), fewest_ranks and most_ranks (on
     one of these stripes), ranks (of the file), bytes, fullest (bytes of the largest stripe over the mean). None if

@@ -157,7 +157,7 @@ def file_stripes(job: Job) -> Records | None:
 @once_per_job
 def striped_files(job: Job) -> Records | None:
     """Returns one row per file with a layout that POSIX calls used: the columns of `by_file` and of `file_stripes`;
-    `moved`, bytes read and written; `size`, bytes up to the highest one that was touched.
+    `moved`, bytes read and written; `size`, the highest offset that was read or written plus one.
 
     None without a LUSTRE module or POSIX records.
     """
@@ -175,8 +175,8 @@ def reached_stripes(stripes: int, unit: int, size: float) -> int:
 
 
 def block_size(job: Job, table: Records) -> np.ndarray:
-    """Returns the unit that writers of a file should keep to, for the rows of `use.by_file` of POSIX: its stripe or its
-    block.
+    """Returns the size in bytes to which writes of a file should be aligned, for the rows of `use.by_file` of POSIX:
+    the file's stripe size or block size, whichever is larger.
 
     An access that is not aligned to FILE_ALIGNMENT is not aligned to a larger stripe either.
     """

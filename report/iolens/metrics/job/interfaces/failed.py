@@ -15,8 +15,9 @@ MISSING = ("ENOENT", "ENOTDIR")
 
 @once_per_job
 def failed_calls(job: Job) -> Records:
-    """Returns one row per `operation` and `error` (its name, such as ENOENT) that occurred: `calls` and `seconds` over
-    all ranks, `ranks`, and of the rank with most of them `most` calls and `slowest` seconds.
+    """Returns one row per `operation` and `error` (its name, such as ENOENT) that occurred. `calls` and `seconds` are
+    sums over all ranks, and `ranks` is the number of ranks with such calls. `most` and `slowest` are the largest number
+    of calls and of seconds of any rank.
     """
     table = job.tables.get("failed_calls", Records({}))
     if not len(table):

@@ -17,7 +17,9 @@ _REASONS = {
     -5: "keeps no statistics",
     -6: "gave numbers that contradict each other; another version of it may be unknown here",
 }
-"""Names of the values of the column `error` that are no error codes of the library itself."""
+"""Explanations of the negative values in the column `error`, by which the profiler says why it has no numbers. All
+other values are error codes of the library.
+"""
 
 
 @once_per_job

@@ -86,7 +86,7 @@ def aggregators(job: Job, limit: int = 20, by_family: bool = True) -> Records | 
     which only the sum is known, and some wrote; the most of a file), bytes, writes, largest_write, common_write (most
     frequent size of the writers known, weighted by its count), not_aligned (share of the writes whose offset is no
     multiple of the file's alignment), seconds (POSIX write time of the slowest writer known). Returns None if the log
-    does not record it.
+    does not record writes by rank.
     """
     found = file_rank_records(job)
     if found is None:
@@ -121,9 +121,9 @@ def _writers_of(rows: Records) -> tuple[Any, ...]:
 
 @once_per_job
 def byte_ratios(job: Job) -> dict[str, float | None]:
-    """Returns the bytes that POSIX moved per byte moved by MPI-IO, for `read` and `write`, over the files of which both
-    saw transfers. 1: nothing is moved twice; above 1: data sieving or read-modify-write; below 1: data came from a
-    buffer, or was moved by calls that are not recorded.
+    """Returns the bytes that POSIX moved per byte moved by MPI-IO, for `read` and `write`, over the files for which
+    both layers recorded transfers. 1: nothing is moved twice; above 1: data sieving or read-modify-write; below 1: data
+    came from a buffer, or was moved by calls that are not recorded.
 
     None without such files or bytes; `unseen` tells where POSIX saw none.
     """
@@ -140,7 +140,7 @@ def byte_ratios(job: Job) -> dict[str, float | None]:
 
 @once_per_job
 def read_unasked(job: Job) -> int:
-    """Returns the bytes that POSIX read of files that MPI-IO wrote and did not read."""
+    """Returns the bytes that POSIX read from files that MPI-IO wrote but did not read."""
     mpi = job.records.get("MPI-IO")
     if mpi is None:
         return 0
@@ -221,7 +221,7 @@ def collective_time(job: Job, by_family: bool = True) -> Records | None:
     Columns: path (a family's label), files, who (`aggregators`, `other ranks`), ranks, calls (of one rank, mean), and
     means over ranks: seconds, waiting (until the last rank had entered), access (POSIX time during the calls), exchange
     (the rest). A file without POSIX accesses has a row `all ranks`, without access and exchange. Returns None if the
-    log does not record it.
+    log does not record these times.
     """
     found = job.tables.get("mpiio_collectives")
     if found is None or not len(found):
@@ -254,7 +254,7 @@ def exchange_times(job: Job) -> Records | None:
     """Returns mean seconds of the aggregators in collective calls, one row per file, by `id`: seconds, waiting, access,
     exchange.
 
-    Aggregators are the ranks with POSIX accesses meanwhile. None if the log does not record it.
+    Aggregators are the ranks that made POSIX accesses during these calls. None if the log does not record the times.
     """
     found = job.tables.get("mpiio_collectives")
     if found is None or not len(found):

@@ -1,5 +1,5 @@
-"""The difference of ranks in files with one record for all of them, as far as that record tells: its slowest and its
-fastest rank.
+"""The imbalance of ranks in files that have one record for all ranks: such a record gives only the times of its slowest
+and its fastest rank.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def uneven_shares(job: Job) -> dict[str, np.ndarray]:
     """Returns, by layer, the seconds by which each rank's I/O differs from an even share of the time that the log has
     for all ranks together; the values of a layer add up to 0.
 
-    The time of MPI-IO here is that beyond POSIX: in a file that all ranks opened through MPI-IO, ranks that do the
-    I/O of others spend a larger part of their MPI-IO time in POSIX.
+    Time in MPI-IO excludes the POSIX calls that MPI-IO makes: in a file that all ranks opened through MPI-IO, ranks
+    that do the I/O of others spend a larger part of their MPI-IO time in POSIX.
     """
     ranks, apart = max(1, job.nprocs), table_records(job, "file_ranks")
     found = {}

@@ -39,8 +39,8 @@ def chains(job: Job) -> Mapping[tuple[int, int], Chain]:
 
 
 def inner_chains(job: Job, wanted: set[int], depth: int) -> Mapping[tuple[int, int], Chain]:
-    """Returns the chains that end in these nodes of a job with one rank, each without its outer functions: at most
-    `depth` nodes, whose names take less time to find than those of whole chains. Empty without `call_nodes`.
+    """Returns, for a job with one rank, the chains that end in these nodes, cut to their innermost `depth` nodes.
+    Finding the names of so few nodes is faster than finding those of whole chains. Empty without `call_nodes`.
     """
     rows, objects = table_frame(job, "call_nodes"), table_frame(job, "objects")
     if rows is None or objects is None:

@@ -45,8 +45,9 @@ def _shares(moved: np.ndarray) -> np.ndarray:
 
 @once_per_job
 def sent(job: Job) -> Records | None:
-    """Returns pairs of ranks of the job: `messages` with `bytes` that went from `rank` to `peer`, sent by the first or
-    fetched by the second (in logs that distinguish the two).
+    """Returns one row per pair of ranks of the job that exchanged messages: the number of `messages` and `bytes` that
+    went from `rank` to `peer`. In logs that distinguish the two, they include the bytes that `peer` fetched from
+    `rank`.
     """
     rows = table_records(job, "mpi_peers")
     if rows is None:
@@ -71,9 +72,9 @@ def _fetched(rows: Records) -> Records:
 def mpi_distance(job: Job) -> Records | None:
     """Returns messages by the distance of the ranks:
 
-    `distance` = |peer - rank| (0: to itself), on a line and not on a ring. `bytes` and `messages` are sums over all
-    ranks, `share` is in per cent of the bytes; rows are sorted by distance. Pairs of which the log has only the sum are
-    left out.
+    `distance` = |peer - rank|; it is 0 for messages to itself, and the last rank is not next to the first. `bytes` and
+    `messages` are sums over all ranks, `share` is in per cent of the bytes; rows are sorted by distance. Pairs of which
+    the log has only the sum are left out.
     """
     rows = sent(job)
     if rows is None:

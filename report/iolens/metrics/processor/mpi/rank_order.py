@@ -33,7 +33,9 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Order:
-    """A name and the node of each rank. `method`: the value of MPICH_RANK_REORDER_METHOD; -1: as the job ran."""
+    """An order of ranks: its name and the node of each rank. `method` is its value of MPICH_RANK_REORDER_METHOD, or -1
+    for the order in which the job ran.
+    """
 
     name: str
     method: int
@@ -174,9 +176,11 @@ def _even_share(nodes: Sequence[int]) -> float:
 
 
 def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]:
-    """Returns the node of each rank, filling one node after the other. A node begins with the rank that has the least
-    traffic to ranks without a node, because such a rank lies at their edge. Then follows the rank with the most traffic
-    to the node's ranks; of equal ranks the one that was reached first, so that a node's ranks lie close together.
+    """Returns the node of each rank, filling one node after the other.
+
+    The first rank of a node is the one with the least traffic to ranks without a node, because it lies at the edge of
+    those. The next is always the rank with the most traffic to the node's ranks. Of ranks with equal traffic, the one
+    that was reached first is taken, so that a node's ranks lie close together.
     """
     free = set(range(ranks))
     left = [sum(traffic.weight.get(rank, {}).values()) for rank in range(ranks)]
@@ -204,8 +208,8 @@ def _grown(traffic: Traffic, ranks: int, room: Sequence[int]) -> tuple[int, ...]
 
 
 def nearest_ranks(heap: list[tuple[float, int, int]], tie: Mapping[int, float], free: set[int]) -> int:
-    """Returns the unplaced rank with the strongest tie; -1 if there is none. Outdated entries are dropped from the
-    heap.
+    """Returns the unplaced rank that exchanges most bytes with the ranks of the node being filled; -1 if none exchanges
+    any. Outdated entries are dropped from the heap.
     """
     while heap:
         weight, _, rank = heapq.heappop(heap)
@@ -232,8 +236,8 @@ def _exchanged(traffic: Traffic, nodes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]], rank: int) -> None:
-    """Exchanges `rank` with a rank on the node of its busiest peer: the one that loses least, if the two together
-    gain.
+    """Exchanges `rank` with a rank on the node with which it exchanges most bytes. The partner is the one that keeps
+    most bytes within nodes; there is no exchange if none keeps more than before.
     """
     row = traffic.weight.get(rank, {})
     ties = _tied(row, nodes)
@@ -243,7 +247,7 @@ def _exchange(traffic: Traffic, nodes: list[int], members: Mapping[int, set[int]
         return
 
     def gain(other: int) -> float:
-        """Returns by how many bytes an exchange with `other` raises the traffic within nodes."""
+        """Returns how many more bytes stay within nodes after an exchange with the rank `other`."""
         theirs = _tied(traffic.weight.get(other, {}), nodes)
         mine = ties[there] - ties.get(here, 0.0)
         return mine + theirs.get(here, 0.0) - theirs.get(there, 0.0) - 2 * row.get(other, 0.0)

@@ -85,7 +85,7 @@ def _warning_of(rank: int, others: Sequence[int], masks: dict[int, frozenset[int
 
 
 def processors(text: str) -> frozenset[int]:
-    """Returns the numbers in "0-3,8"; a list that was cut off lacks its last numbers."""
+    """Returns the numbers in a list such as "0-3,8"; if the log cut the list off, its last numbers are missing."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")

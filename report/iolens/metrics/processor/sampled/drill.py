@@ -21,7 +21,9 @@ from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, THREAD, Ask, che
 from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
 
 _SUMS_OF_OTHERS = ("total", "group")
-"""Levels without an imbalance: the parts of such a row may be uneven in opposite ways, which its sum would hide."""
+"""Levels whose rows get no imbalance: the parts of such a row may be uneven in opposite ways, and their sum would hide
+that.
+"""
 
 TOGETHER = "ranks known together, mean"
 """Name of the row for values that the log has only as one sum over several ranks."""

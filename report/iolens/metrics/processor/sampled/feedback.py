@@ -36,7 +36,7 @@ def hot_feedback(job: Job, remarks: Iterable[Remark], limit: int = 30) -> pd.Dat
 
 
 def line_number(line: str) -> int:
-    """Returns the number in `line 31`."""
+    """Returns the line number in a text such as `line 31`."""
     return int(line.rpartition(" ")[2] or 0)
 
 

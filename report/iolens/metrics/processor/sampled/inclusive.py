@@ -47,8 +47,8 @@ def with_inclusive(
     """Returns the rows of `drill`, followed by a second row of depth 0 and those of `inclusive_rows`, if functions are
     a level.
 
-    Their share is of `whole` seconds of an average rank; their groups have no sum (NaN). With a filter, the remaining
-    rows are shown however small they are.
+    The added rows give shares of `whole` seconds of an average rank, and no sums (NaN) for groups. With a filter, the
+    remaining rows are shown however small they are.
     """
     rows, by = inclusive_rows(job), ask.by or levels.default
     check_levels(ask.by, levels.known)
@@ -68,8 +68,8 @@ def with_inclusive(
 
 
 def _without_sums(below: Records, measures: Measures, depth: int) -> Records:
-    """Returns the rows with those above functions (at `depth`) reduced to their names, if a function is listed below
-    them.
+    """Removes the numbers of all rows above functions (`depth` is the level of functions), because inclusive times do
+    not add up. Such rows keep their names; those with no function below them are left out.
     """
     followed = np.append(below["depth"][1:], 0) > below["depth"]
     below, left_out = below.where(followed | (below["depth"] >= depth)), below.left_out

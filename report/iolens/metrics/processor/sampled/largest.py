@@ -54,7 +54,7 @@ _UNEVEN = 0.1
 """Threads are uneven if the time of the busiest one exceeds the average by this part of the run."""
 
 _MOSTLY = 0.5
-"""Minimum share that counts as most of something."""
+"""Computing counts as mostly in system calls if at least this share of it was in the kernel."""
 
 _CHILDREN = 0.25
 """A rank counts as waiting for its child processes if their processor time is at least this share of the wait; in the
@@ -149,8 +149,11 @@ def core_waits(job: Job, each: Records) -> np.ndarray | None:
 
 
 def _without_any_core(job: Job, use: CoreUse) -> float:
-    """Returns the seconds, at least, in which all ranks were ready to run and none had a core; 0 if the kernel did not
-    count the waiting of each rank. Times that add up to more than all ranks but one can have must overlap.
+    """Returns a lower bound on the seconds in which all ranks were ready to run and none had a core; 0 if the kernel
+    did not count the waiting of each rank.
+
+    If all but one of N ranks wait all the time, their waiting adds up to N - 1 run times. Anything beyond that sum is
+    time in which all N waited at once.
     """
     waited = use.runnable[: max(1, job.nprocs)]
     if len(waited) < job.nprocs or not np.isfinite(waited).all():

@@ -83,7 +83,7 @@ class Scanner:
         return self.words[at] if at < len(self.words) else ""
 
     def statement(self, at: int) -> int:
-        """Adds the loops of the statement that begins here, and returns the position after it."""
+        """Adds the loops of the statement that begins at this position, and returns the position after it."""
         word, begin = self.word(at), at
         if word == "{":
             return self.block(at)
@@ -101,14 +101,16 @@ class Scanner:
         return at
 
     def block(self, at: int) -> int:
-        """Adds the loops in the braces that open here, and returns the position after them."""
+        """Adds the loops in the braces that open at this position, and returns the position after them."""
         at += 1
         while at < len(self.words) and self.words[at] != "}":
             at = self.statement(at)
         return at + 1
 
     def parentheses(self, at: int) -> int:
-        """Returns the position after the parentheses that open here; braces inside them belong to lambdas."""
+        """Returns the position after the parentheses that open at this position, if any; braces inside them belong to
+        lambdas.
+        """
         if self.word(at) != "(":
             return at
         at += 1

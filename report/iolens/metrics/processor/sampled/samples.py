@@ -47,8 +47,8 @@ HELD = frozenset((MPI, MPIIO, POSIX, STDIO, BLAS, FFT, OMP))
 """Groups whose calls are charged with all samples in them, including those in functions that they call."""
 
 _ENTRY = frozenset((MATH, HEAP, STRING, ETC, TOOL))
-"""Groups that are charged only if no group of `HELD` is further in: if HDF5 calls MPI-IO, the time belongs to
-MPI-IO.
+"""Groups that are charged with samples only if they do not call a group of `HELD` in turn: if HDF5 calls MPI-IO, the
+time belongs to MPI-IO.
 """
 
 LEVELS = Levels(("group", "function", "source", "line", "caller", "region", "thread", "state"), ("group", "function"))
@@ -238,8 +238,9 @@ _NOWHERE = SamplePlace(ETC, "(chain not kept)", "", "", ("(chain not kept)",), o
 
 @lru_cache(maxsize=1 << 16)
 def place_of(chain: Chain, waits: bool) -> SamplePlace:
-    """Returns the place of a chain's samples; `waits` is True if they are in a system call. ¶ Samples in the
-    interpreter belong to the Python function that it runs, if the function's name is known.
+    """Returns the place to which a chain's samples are charged; `waits` is True if the samples are in a system call.
+
+    Samples in the interpreter belong to the Python function that the interpreter runs, if the function's name is known.
     """
     chain = of_a_wait(chain) if waits else chain
     if not chain:

@@ -28,11 +28,11 @@ def traced_calls(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns calls and times of each traced function: of an average rank, the largest exclusive time first.
 
     Columns: group, function, calls, time (seconds, inclusive: of a recursive function the outermost calls), exclusive
-    (seconds without calls inside whose time the log has), per_call (exclusive seconds of a call), imbalance_percent,
-    most and most_rank (of exclusive times; -1: only the sum of ranks is known), bytes, throttled (ranks that stopped
-    counting). Where counters were read as well, each event has a column with its mean of a call (`traced_counters`).
-    Logs without exclusive times have NaN there and in per_call, and imbalance_percent, most and most_rank are of
-    inclusive times. Returns None if no group was traced.
+    (seconds without the time of inner calls that the log has, too), per_call (exclusive seconds of a call),
+    imbalance_percent, most and most_rank (of exclusive times; -1: only the sum of ranks is known), bytes, throttled
+    (ranks that stopped counting). Where counters were read as well, each event has a column with its mean of a call
+    (`traced_counters`). Logs without exclusive times have NaN there and in per_call, and imbalance_percent, most and
+    most_rank are of inclusive times. Returns None if no group was traced.
     """
     rows = group_rows(job)
     if rows is None:

@@ -19,8 +19,9 @@ _POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
 _SENDS = ("send", "isend")
 _COLLECTIVES = ("all", "iall")
 ALL, ROOT_FIRST, ROOT_LAST, LOWER_FIRST, SOME, NOBODY = range(6)
-"""The ranks that a rank waits for in a collective call: all ranks; for the root; the root for the others; ranks with
-lower numbers; those whose data it gets; no known rank.
+"""The shapes of collective calls, by the ranks that a rank waits for. ALL: for all ranks. ROOT_FIRST: for the root.
+ROOT_LAST: the root waits for the others. LOWER_FIRST: for the ranks with lower numbers. SOME: for those whose data it
+gets. NOBODY: not known.
 """
 
 _SHAPES = {
@@ -40,8 +41,8 @@ _OF_SOME = ("Alltoallv", "Alltoallw", *_OF_ALL)
 """Functions in which a rank may need only some others: those whose data it gets, or none if there is no data."""
 
 _CERTAINLY_HELD = 100e-6
-"""Minimum lateness in seconds of a rank for which another rank counts as having waited for it inside a
-collective call.
+"""A rank counts as having waited for another rank inside a collective call if that rank was late by at least this
+number of seconds.
 """
 
 
@@ -264,7 +265,8 @@ def latest_lower(group: np.ndarray, rank: np.ndarray, begin: np.ndarray) -> np.n
     order, by_begin = np.lexsort((rank, group)), np.lexsort((rank, begin))
     number = np.empty(len(group), np.int64)
     number[by_begin] = np.arange(len(group))
-    # A group has larger numbers than the groups before it, so that its maximum begins anew.
+    # All numbers of a group are larger than those of the groups before it, so that the running maximum begins anew with
+    # each group.
     highest = np.maximum.accumulate(group[order] * len(group) + number[order])
     found = np.empty(len(group), np.int64)
     found[order] = by_begin[highest % max(len(group), 1)]

@@ -1,4 +1,6 @@
-"""Matches operations of different ranks by their order: the first belongs to the first, the second to the second."""
+"""Matches operations of different ranks by their order: the first send belongs to the first receive, the second send to
+the second receive.
+"""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ from iolens.metrics.why.calls.polling import REPEATED, without_polling
 from iolens.metrics.why.calls.regions import REGION
 
 MPI, FILE, FILES, LOCK, CORE, FAULT = range(6)
-"""Kinds of calls: of MPI, of the file system, the sum of several short file system calls, and for the lock of a file.
-The last two kinds are no calls but spans of time between calls: without a core, and waiting for pages of files.
+"""Kinds of events: calls of MPI, calls of the file system (FILE), sums of several short ones (FILES), and calls for the
+lock of a file. CORE and FAULT are no calls but spans between calls, in which a rank had no core or waited for pages of
+files.
 """
 
 _HELD = {"core": CORE, "fault": FAULT}

@@ -98,8 +98,8 @@ def _epochs_of(links: Records, names: np.ndarray, name: str) -> _Epochs:
 
 
 def _running(program: Program, first: np.ndarray, last: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Returns, for each epoch from call `first` to call `last` of a rank, the call that a wait until `time` was in: the
-    call that ran at that time, or the next one if the rank was computing.
+    """Returns, for each epoch from call `first` to call `last` of a rank, the call in which the rank waited until
+    `time`: the call that ran at that time, or the next call if the rank was computing.
     """
     found = np.empty(len(first), np.int64)
     for at, (low, high, when) in enumerate(zip(first.tolist(), last.tolist(), time.tolist(), strict=True)):
@@ -108,8 +108,8 @@ def _running(program: Program, first: np.ndarray, last: np.ndarray, time: np.nda
 
 
 def _holders(program: Program, epochs: _Epochs) -> tuple[np.ndarray, np.ndarray]:
-    """Returns pairs of epochs: the first is the last epoch because of which the second could not get the lock. Two
-    shared locks do not exclude each other.
+    """Returns pairs of epochs, the second of which had to wait for a lock until the first one ended. Of several epochs
+    that held the lock before, the one that ended last counts. Two shared locks do not exclude each other.
     """
     begins, ends = program.start[epochs.begin], program.start[epochs.end]
     pairs: list[tuple[int, int]] = []
@@ -128,9 +128,9 @@ def _holders(program: Program, epochs: _Epochs) -> tuple[np.ndarray, np.ndarray]
 
 
 def _moments_held(program: Program, epochs: _Epochs) -> np.ndarray:
-    """Returns for each epoch a moment at which its rank held the lock: the end of the call that ended it, because a
-    library may take the lock as late as there. After a flush the rank has the lock, so that it is the begin of that
-    call: it can return later than the next rank's.
+    """Returns, for each epoch, a moment at which its rank certainly held the lock. This is the end of the call that
+    ended the epoch, because a library may take the lock as late as in that call. After a flush the rank already has the
+    lock. The moment is then the begin of the ending call, which may return later than the next rank's.
     """
     is_flush = np.array([name in ("MPI_Win_flush", "MPI_Win_flush_all") for name in program.functions] or [False])
     flushes = np.cumsum(is_flush[program.function])
