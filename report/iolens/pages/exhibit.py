@@ -1,6 +1,7 @@
 """One metric with its table, its figures and its words: declared once, shown on pages and in terminals, exported.
 
-Pages name an exhibit as an object. `S` is what its metric is computed from: a Job, or the comparison of a sweep.
+Pages name an exhibit as an object. `S` is the type of the data from which its metric is computed: a Job, or the
+comparison of a sweep.
 """
 
 from __future__ import annotations
@@ -212,7 +213,7 @@ def frames(exhibits: Iterable[Exhibit[S]], subject: S) -> Mapping[str, pd.DataFr
 
 
 _CODE = re.compile(r"`|\w_\w|\w\.\w+\.\w|\b(Columns|None|NaN|Returns|[Oo]ne row|[Oo]ne frame|rows of)\b")
-"""Marks of a sentence about columns and functions instead of the measurement."""
+"""Matches parts of sentences that are about columns and functions, and not about the measurement."""
 
 
 def _readable(text: str) -> str:

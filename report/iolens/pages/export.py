@@ -23,8 +23,8 @@ def need_folders(folders: Mapping[str, Path | None]) -> None:
 
 
 def export(frames: Mapping[str, pd.DataFrame], prefix: str, folders: Mapping[str, Path | None]) -> list[Path]:
-    """Writes `<prefix><name>.<ending>` into the folder of each ending of _WRITERS for which one is given; returns the
-    files. Missing folders are created.
+    """Writes each frame as `<prefix><name>.<ending>` into the folder that is given for the ending; endings without a
+    folder are left out. Returns the paths of the files. Missing folders are created.
     """
     need_folders(folders)
     wanted = {ending: folder for ending, folder in folders.items() if folder is not None}

@@ -29,7 +29,7 @@ from iolens.pages.exhibits.forest import (
 from iolens.pages.layout import PageLayout, laid_out
 
 _LITTLE = 0.05
-"""Minimum share of a time that deserves attention."""
+"""Shares below this are negligible: sentences leave them out, or say that little can be gained."""
 
 
 def write_forest(forest: Forest, path: Path) -> None:

@@ -16,8 +16,8 @@ Part: TypeAlias = Callable[[S], Sequence[Block]]
 
 @dataclass(frozen=True)
 class PageLayout(Generic[S]):
-    """A page's title and its parts from top to bottom; `joined` begins it where the one before it ended, unless that
-    one stands `alone` on its sheet.
+    """A page's title and its parts from top to bottom. A `joined` page begins on the sheet on which the page before it
+    ended, unless that page is `alone` on its sheet.
     """
 
     title: str

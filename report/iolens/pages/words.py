@@ -36,7 +36,7 @@ def size(value: float | None) -> str:
 
 
 def exact_size(value: float) -> str:
-    """Returns a size that stays exact: 16 MiB, 40 B, else in bytes."""
+    """Formats a size without rounding: 16 MiB if the unit divides it, else in bytes."""
     whole = int(value)
     for unit in range(len(UNITS) - 1, 0, -1):
         if whole and whole % (1 << 10 * unit) == 0:
@@ -61,7 +61,7 @@ def seconds(value: float | None) -> str:
 
 
 def offset(value: float | None) -> str:
-    """Returns seconds before or after, of any size: +1,000 s, -12 µs."""
+    """Formats a time before or after another, in s, ms or µs: +1,000 s, -12 µs."""
     if value is None or is_nan(value):
         return NONE
     size = abs(value)
@@ -95,8 +95,8 @@ def ratio(value: float | None) -> str:
 
 
 def percent(part: float | None, whole: float) -> str:
-    """Returns a share in per cent; a share that would round to 0 % or 100 % without being that is given as less than
-    0.1 % or more than 99.9 %.
+    """Returns a share in per cent; a share that is neither 0 nor 100 % but would round to one of them is given as less
+    than 0.1 % or more than 99.9 %.
     """
     if part is None or is_nan(part) or not whole:
         return NONE

@@ -45,7 +45,7 @@ _WHOLE = {name: n for n, name in enumerate(_ONES)} | {name: 10 * n for n, name i
 _NTH = {name: 1 / n for n, name in enumerate("third quarter fifth sixth seventh eighth ninth tenth".split(), 3)}
 _PARTS = {"half": 1 / 2, "halves": 1 / 2, **_NTH, **{f"{name}s": part for name, part in _NTH.items()}, "fourth": 1 / 4}
 _ORDINALS = {"third", "fourth", *(name for name in _NTH if name.endswith("th"))}
-"""Words for parts, such as "third", that without a number before them mean a place, as in "the third rank"."""
+"""Words for parts that are ordinal numbers if no number stands before them, such as "third" in "the third rank"."""
 
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _BEHIND = rf"(?:[\s\u00a0\u202f-]?({'|'.join(_SCALES)})\b)?(?:[\s\u00a0\u202f-]?({_UNIT})(?![^\W\d_]))?"
@@ -70,7 +70,7 @@ _VAGUE = re.compile(
     rf"\b(?:an?\s+)?(?:(?:couple|few|several|many)\s+(?:of\s+)?(?:{'|'.join(_SCALES)})s?|(?:{'|'.join(_SCALES)})s)\b",
     re.IGNORECASE,
 )
-"""Sizes without a number, such as "a few hundred" or "dozens": no number of a log rounds to one."""
+"""Matches sizes without a number, such as "a few hundred" or "dozens". No number of a log can be compared with them."""
 _FILLERS = ("a", "an", "and", "of")
 _CHUNK = re.compile(r"[^\s()\[\]{}\"“”„`;!?=<>≈~→|—–…±]+")
 _JOINT = re.compile(r"\s*(?:-|–|—|to|and|or|\.\.+|…|±|\+/-|\+-)\s*")
@@ -83,9 +83,9 @@ _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 
 @dataclass(frozen=True)
 class Written:
-    """A number as it stands in a text. `values` are its readings in bytes, seconds, a count or a share, each with half
-    a step of its last digit, by which a number that was rounded to it may differ. A text without readings, such as a
-    date or a version, must stand in the log in the same words.
+    """A number as it stands in a text. `values` are its readings in bytes, seconds, a count or a share. Each reading
+    has a margin, half a step of its last digit, because the text may have rounded the number. A text without readings,
+    such as a date or a version, must stand in the log in the same words.
     """
 
     text: str
@@ -137,7 +137,9 @@ def _in_chunk(text: str, chunk: re.Match[str]) -> Iterator[_Place]:
 
 
 def _is_name(text: str, begin: int, end: int) -> bool:
-    """Returns whether a piece of text begins like a name; `x12` is a factor, and signs such as ½ are numbers."""
+    """Returns whether a piece of text begins like a name. Factors such as `x12` and signs such as ½ are numbers, not
+    names.
+    """
     found = _NAME.match(text, begin, end)
     is_number = found and (unicodedata.category(found[0][-1]).startswith("N") or _FACTOR.fullmatch(text, begin, end))
     return found is not None and not is_number
@@ -165,13 +167,13 @@ def _digit_readings(found: re.Match[str]) -> tuple[tuple[float, float], ...]:
 
 
 def _readings(value: float, step: float, scale: str | None, unit: str | None) -> tuple[tuple[float, float], ...]:
-    """Returns a value and half its step, times the factors of its scale and unit."""
+    """Returns the readings of a value in its scale and unit, each with its margin, half a step of the last digit."""
     larger = _SCALES[scale.lower()] if scale else 1.0
     return tuple((value * larger * one, step * larger * one / 2) for one in (_UNITS[unit] if unit else (1.0,)))
 
 
 def _number_word(found: re.Match[str]) -> Iterator[_Place]:
-    """Yields a number in words; nothing for `one` alone, which is seldom a number, and for places such as `third`."""
+    """Yields a number in words. Not yielded are `one` alone, which is seldom a number, and places such as `third`."""
     words = re.findall(r"[a-z]+", found[1].lower())
     numbers = [word for word in words if word not in _FILLERS]
     if not found[2] and not found[3] and (numbers == ["one"] or (len(words) == 1 and words[0] in _ORDINALS)):
@@ -207,7 +209,9 @@ def _without_overlaps(found: list[_Place]) -> list[_Place]:
 
 
 def _with_units_of_ranges(text: str, found: list[_Place]) -> list[Written]:
-    """Returns the numbers; the first one of a range (`3 to 5 ms`) may be meant in the unit of the second one, too."""
+    """Returns the numbers. The first number of a range such as `3 to 5 ms` has no unit of its own, and may be meant in
+    the unit of the second one, too.
+    """
     result = []
     for place, (_, end, number, unit) in enumerate(found):
         following = found[place + 1] if place + 1 < len(found) else None

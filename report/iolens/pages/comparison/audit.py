@@ -35,7 +35,7 @@ _AUDIT: Exhibit[Evidence] = Exhibit(
 
 
 def audit_page(evidence: Evidence) -> Page:
-    """Returns the page with the rules by their source, each kept, not kept or not to be known."""
+    """Returns the page with the rules by their source; each rule is kept, not kept or cannot be known."""
     states = list(audit(evidence)["state"])
     said = ", ".join(f"{states.count(state)} {state}" for state in (KEPT, BROKEN, UNKNOWN))
     lead = f"{len(RULES)} rules for measurements: {said}. Each rule was checked against the records of the runs."
@@ -47,6 +47,6 @@ def audit_page(evidence: Evidence) -> Page:
 
 
 def with_audit(tables: Mapping[str, pd.DataFrame], evidence: Evidence) -> dict[str, pd.DataFrame]:
-    """Returns the tables for export with the table of the audit, which is in their index as well."""
+    """Returns the tables for export with the table of the audit added, also to their index."""
     own = frames([_AUDIT], evidence)
     return {**tables, "audit": own["audit"], "index": pd.concat([tables["index"], own["index"]], ignore_index=True)}

@@ -24,7 +24,7 @@ _BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
 
 _LITTLE = 0.02
-"""Minimum drift that is mentioned."""
+"""Minimum drift that is mentioned, as a relative change of the speed (0.02: 2 %)."""
 
 
 def origins(results: Results, comparison: Comparison) -> list[str]:
@@ -84,7 +84,9 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
 
 
 def _unlike_work(comparison: Comparison) -> list[str]:
-    """Returns a caution if the best setting's runs moved other bytes than the baseline's, or had other ranks."""
+    """Returns a caution if the runs of the best setting and of the baseline moved different numbers of bytes, or had
+    different numbers of ranks.
+    """
     if comparison.baseline is None or comparison.best in (None, comparison.baseline):
         return []
     runs = comparison.runs[comparison.runs["usable"]]
@@ -131,8 +133,8 @@ def _split_points(comparison: Comparison) -> list[str]:
 
 
 def _moved_baseline(comparison: Comparison) -> list[str]:
-    """Returns a caution for each setting whose default level has no comparable run, so that the baseline is
-    another one.
+    """Returns a caution for each setting whose default level has no comparable run, so that the baseline has another
+    level.
     """
     if comparison.baseline is None:
         return []

@@ -78,8 +78,8 @@ def driver_notes(runs: pd.DataFrame) -> list[str]:
 
 
 def _fewer_aggregators(runs: pd.DataFrame) -> str:
-    """Returns a note if drivers that bind stripes used fewer aggregators than requested, which is their decision and no
-    failure.
+    """Returns a note if drivers that bind stripes used fewer aggregators than requested. The drivers decide this on
+    purpose; it is no failure.
     """
     needed = {"requested.cb_nodes", "requested.stripe_count", "observed.aggregators"}
     if not needed <= set(runs.columns):

@@ -99,7 +99,9 @@ def _subjects_of(
 
 
 def _typical_runs(comparison: Comparison) -> pd.DataFrame:
-    """Returns, for each point, the usable run with a log whose value is nearest to the typical value, as a ratio."""
+    """Returns one usable run with a log for each point: the run whose value is nearest to the typical value, as a
+    ratio.
+    """
     runs, column = comparison.runs, comparison.measure.column
     runs = runs[runs["usable"] & runs["log"].notna() & runs[column].notna()]
     typical = comparison.points["value"].loc[runs["point"]].to_numpy(dtype=float)

@@ -14,8 +14,9 @@ _REQUESTED = {"aggregators": "cb_nodes"}
 
 
 def machines_sentence(results: Results, asked: Mapping[str, Any], factors: tuple[str, ...], driver: object) -> str:
-    """Returns a sentence with the ratios link : target for which the best setting of a sweep on emulated storage holds,
-    by the predictions that lie with its results, or how to find out; empty if the storage is not emulated.
+    """Returns a sentence on the machines for which the best setting of a sweep on emulated storage holds, given as
+    ratios of a link's speed to a target's. The predictions that lie with the results give the ratios; without
+    predictions, the sentence says how to make them. Empty if the storage is not emulated.
 
     `asked` are the requested settings of the best runs, `factors` the settings that the sweep varied.
     """

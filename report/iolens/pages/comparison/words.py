@@ -26,8 +26,9 @@ def comparison_verdict(comparison: Comparison) -> str:
 
 
 def lead(comparison: Comparison) -> str:
-    """Returns the gain of the best setting over the baseline with its interval: that of the fresh runs, which had no
-    part in the choice, else that of the sweep, whose interval allows for the choice.
+    """Returns a sentence on the gain of the best setting over the baseline, with its interval. The gain is that of the
+    fresh runs, which had no part in choosing the setting. Without fresh runs it is that of the sweep, whose interval
+    allows for the choice.
     """
     if comparison.best is None:
         return "No point of this sweep can be compared. " + " ".join(left_out(comparison))
@@ -67,8 +68,8 @@ def _times_of(ratio: float, low: float | None, high: float | None) -> str:
 
 
 def details(comparison: Comparison) -> list[str]:
-    """Returns the gain in the sweep itself if fresh runs lead, the settings that may be as good, and those that cannot
-    be compared.
+    """Returns the sentences after the first one: the gain in the sweep itself (if the first one has that of fresh
+    runs), the settings that may be as good, the runs that were saved, and the settings that cannot be compared.
     """
     if comparison.best is None:
         return []
@@ -130,8 +131,9 @@ def _rivals(comparison: Comparison) -> str:
 
 
 def _smallest_rival(comparison: Comparison) -> str:
-    """Returns the cheapest setting that is tied with the best one and differs from it in nothing else: the one with the
-    fewest stripes, then aggregators, then the smallest buffer. Empty if that is the best one itself.
+    """Returns a sentence with the cheapest setting that is tied with the best one and differs from it in nothing but
+    cost: it has the fewest stripes, then the fewest aggregators, then the smallest buffer. Empty if that is the best
+    setting itself.
     """
     points, best = comparison.points, comparison.points.loc[comparison.best]
     costs = [name for name in COSTLY if name in comparison.settings]
@@ -226,7 +228,9 @@ def _settings_of_runs(comparison: Comparison, runs: pd.DataFrame) -> list[str]:
 
 
 def bound_sentences(comparison: Comparison) -> list[str]:
-    """Returns the stripe count from which on aggregators can pay, by the storage's model; empty without a model."""
+    """Returns a sentence on the bounds by the storage's model, and on the stripe count from which on more aggregators
+    can pay; none without a model.
+    """
     limits = comparison.limits
     if not has_limits(limits) or comparison.points["bound"].isna().all():
         return []

@@ -105,7 +105,7 @@ def _most_targets(value: float, bound: float) -> float:
 
 
 def _ends(gauge: str, most: float) -> tuple[str, str]:
-    """Returns the words at both ends of a gauge's bar, whose positions `_place` gives."""
+    """Returns the labels at both ends of a gauge's bar, on which `_place` gives the position of a value."""
     if gauge == "size":
         return "1 B", f"{words.size(1 << _LARGEST)} (logarithmic)"
     if gauge == "stripes":

@@ -45,7 +45,7 @@ def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def amount_text(value: float, unit: str) -> str:
-    """Returns a number of bytes, seconds or times."""
+    """Formats a number of bytes, of seconds, or of times that something happened."""
     if unit == "bytes":
         return words.size(value)
     return words.count(value) if unit == "times" else f"{words.seconds(value)} s" if not is_nan(value) else words.NONE

@@ -164,7 +164,9 @@ def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _which_ranks(job: Job, spans: pd.DataFrame, kind: str) -> str:
-    """Returns which part of the ranks made such accesses, and what to look for; empty for a job of one process."""
+    """Returns a note on how many ranks read or wrote, and on what to look for in the figure; empty for a job of one
+    process.
+    """
     if job.nprocs < 2:
         return ""
     seen = spans["rank"].nunique()

@@ -17,7 +17,9 @@ from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
 
 _MOST_ROWS, _BINS = 250, 600
-"""Size of the picture of all ranks; more ranks are drawn in rows of neighbours."""
+"""Maximum number of rows in the picture of all ranks, and its number of bins of time. With more ranks, neighbours share
+a row.
+"""
 
 _SOURCE = "iolens run --why"
 
@@ -87,8 +89,8 @@ def path_note(job: Job) -> str:
 
 
 def storage_note(job: Job) -> str:
-    """Returns a sentence on the time that infinitely fast storage would save, and whose I/O held up others where that
-    explains it.
+    """Returns a sentence on the time that infinitely fast storage would save. It names the rank whose I/O held up
+    others if that explains most of the saving.
     """
     found, events = answers.storage_saving(job), answers.why(job)
     if events is None:

@@ -21,7 +21,7 @@ _PATH = 24
 """Minimum number of characters of a path that may be broken after its slashes."""
 
 _STUB = '<span class="unseen">name</span>'
-"""Head for screen readers of a first column that has none on paper, because it holds the names of the rows."""
+"""The head that screen readers find above a first column with the names of the rows, which has no visible head."""
 
 _MOST_ROWS = 1000
 """Maximum number of rows of a table in a page; a longer table is exported as a whole."""

@@ -22,7 +22,9 @@ FOLDER = Path(__file__).parent / "uplot"
 
 _CELLS = {"kind": "u1", "file": "u1", "row": "u2", "bin": "u2", "moved": "f8", "calls": "u4", "busy": "f4"}
 _SINGLE = {"kind": "u1", "file": "u1", "rank": "u4", "offset": "f8", "length": "f8", "start": "f8", "end": "f8"}
-"""Columns and the numbers that each is stored as, in the byte order of all computers with a browser."""
+"""The columns of cells and of single calls, with the type of number that each is stored as. The byte order is this
+machine's, which computers with a browser share.
+"""
 
 _STILL = (
     "The figures of this page are static, because the library that makes them interactive (uPlot) was missing when "

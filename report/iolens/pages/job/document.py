@@ -63,7 +63,7 @@ _LONGEST = 160
 """Maximum length of a fact on the first page, in characters."""
 
 _FOLDERS = re.compile(r"(?<![^\s=:,'\"])(?:/+[^\s/'\"]+){2,}/+(?=[^\s/'\"])")
-"""Matches the folders of a path below two or more of them."""
+"""Matches all folders of a path with two or more of them; the path's last part is not matched."""
 
 
 def write_job(job: Job, path: Path) -> None:

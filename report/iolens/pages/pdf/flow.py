@@ -94,7 +94,9 @@ class _Code(Preformatted):  # type: ignore[misc]
 
 
 _BEFORE_UNIT, _UNBROKEN = re.compile(r"(?<=\d) (?=%|(?:[KMGT]i)?B\b|[mµ]?s\b|min\b)"), "\u00a0"
-"""Matches the space between a number and its unit, and the space that is put there, at which no line is broken."""
+"""Matches the space between a number and its unit. The other value replaces this space, so that no line is broken
+there.
+"""
 
 
 def _paragraph(text: str, style: str) -> Flowable:

@@ -32,13 +32,13 @@ _WIDTH, _HEIGHT = A4[0] - 2 * _MARGIN, A4[1] - _MARGIN - _FOOTER - _HEADER
 _LEAST_FULL = 0.6
 """Minimum share of a sheet that must be used before a new sheet is begun."""
 _NEARLY_EMPTY = 0.2
-"""Maximum share of the last sheet in use for which its contents are moved to the other sheets, if possible."""
+"""A last sheet that is filled to a smaller share than this is avoided, if its contents fit on the other sheets."""
 _INK, _QUIET, _LINE, _ALERT = HexColor("#222222"), HexColor("#666666"), HexColor("#bbbbbb"), HexColor("#b03a00")
 
 
 def build_pdf(path: Path, title: str, subtitle: str, pages: Sequence[Page], labels: Sequence[str]) -> None:
     """Lays out the pages and writes the PDF; a page may have a subtitle and labels of its own. If the last sheet would
-    be nearly empty, figures and spaces are made smaller if that saves it.
+    be nearly empty, figures and spaces are made smaller, provided that this saves a sheet.
     """
     content, sheets, used = _laid_out(title, subtitle, pages, labels, USUAL)
     if sheets > 1 and used < _NEARLY_EMPTY:

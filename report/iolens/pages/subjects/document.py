@@ -46,8 +46,8 @@ def _storage_marks(subjects: Subjects) -> list[str]:
 
 
 def lead(subjects: Subjects) -> Sequence[Block]:
-    """Returns the sentences that a reader needs first; the reasons to doubt the numbers precede the numbers, and the
-    first number precedes the others.
+    """Returns the sentences that a reader needs first: the reasons to doubt the numbers, the most important difference,
+    further differences, and notes.
     """
     first, *others = headline(subjects)
     most, _, further = first.partition("; ")

@@ -26,7 +26,9 @@ _MANY = 4
 """Minimum number of rows of a group that the headline sums up in one statement."""
 
 _ALIKE, _MUCH = 1.1, 1 << 20
-"""Ratio up to which bytes count as equal, and the number of bytes from which on a difference is mentioned."""
+"""Subjects count as having moved different numbers of bytes if the largest number is more than _ALIKE times the
+smallest, and at least _MUCH.
+"""
 
 _HEADLINE = (RUN, "Bandwidth", "Time", "Computing", "Metadata")
 """Groups whose rows the headline names, in this order; those of the run come first."""

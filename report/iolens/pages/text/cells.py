@@ -13,16 +13,18 @@ _DOTS = "…"
 
 
 _CACHE, _CUT_CACHE = "/__pycache__/", f"/{_DOTS}/"
-"""The folder of Python's compiled modules, and its place in a shortened path: its name distinguishes no files."""
+"""The folder of Python's compiled modules, which distinguishes no files, and the text that replaces it in a shortened
+path.
+"""
 
 _LEAST_HEAD = 4
 """Minimum number of characters that are kept from the beginning of a path."""
 
 
 def middle(text: str, keep: int) -> str:
-    """Returns `keep` characters of a text, two fifths from its beginning and the rest from its end. Of a path, the
-    beginning is the first folder at most, because the last folders and the name, which is kept whole, distinguish
-    files; a name for which there is no room loses its own middle.
+    """Returns a text shortened to `keep` characters: two fifths from its beginning and the rest from its end. A path
+    keeps its first folder at most, because its last folders and its name distinguish files. The name is kept whole if
+    there is room, and otherwise loses its own middle.
     """
     if text.startswith("/") and _CACHE in text:
         text = text.replace(_CACHE, _CUT_CACHE)

@@ -22,7 +22,9 @@ _LONGEST = 60
 _SHORTEST = 8
 """Minimum width to which a text is narrowed on a terminal, in characters."""
 _NAME = 24
-"""Width that a name keeps before numbers on its left are dropped; a longer name is shortened."""
+"""Minimum room for names, in characters. Columns of numbers are dropped until names have this room, and longer names
+are shortened.
+"""
 UNLIMITED = 100_000
 """Width of an output that is not a terminal."""
 _HEAD = 10
@@ -118,8 +120,8 @@ def drilled(table: Table, depths: Sequence[int], levels: Sequence[str], room: in
 
 
 def _heading_lines(ends: Sequence[str], levels: Sequence[str], width: int, deepest: int) -> list[tuple[int, str, str]]:
-    """Returns the heading lines above the tree's rows. Each has a number, the name of a level of the tree, and the text
-    above the columns; the shorter of the two lists is filled up.
+    """Returns the heading lines above the tree's rows. Each has its number, the name of a level of the tree, and the
+    text above the columns. Where a line lacks the name or the text, that part is blank.
     """
     blank = f"{' ' * (deepest + width)} |"
     count = max(len(ends), len(levels))

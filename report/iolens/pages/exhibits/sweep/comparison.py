@@ -28,8 +28,8 @@ _LAYERED = {
     "aggregators": ("requested.cb_nodes", "effective.cb_nodes", "observed.aggregators"),
     "cb_buffer_size": ("requested.cb_buffer_size", "effective.cb_buffer_size"),
 }
-"""Settings that the table of runs does not list among the levels. Each has the columns of runs that its own column
-shows; a setting without columns is not shown there.
+"""Settings that have special columns in the table of runs, and the columns of the runs that these show. A setting
+without columns is not in the table.
 """
 
 _LEAVES = "An interval without cap leaves the axis."

@@ -142,12 +142,12 @@ def _micro(seconds: float) -> str:
 
 
 def _is_present(value: Any) -> bool:
-    """Returns False for None and for a frame's missing values."""
+    """Returns whether a value is known: neither None nor a frame's missing value."""
     return value is not None and not is_nan(value)
 
 
 def _variant_remark(crowded: Any, same_as: Any) -> str:
-    """Returns the reasons to doubt a variant's latencies, or that it is the same as another variant."""
+    """Returns reasons to doubt a variant's latencies, and the name of a variant that ran in the same way."""
     if not _is_present(crowded):
         return words.NONE
     said = ["more ranks than processors"] * bool(crowded) + [f"ran as {same_as} did"] * _is_present(same_as)

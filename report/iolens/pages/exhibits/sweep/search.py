@@ -17,7 +17,7 @@ from iolens.pages.exhibit import Column, Exhibit
 from iolens.pages.exhibits import finding
 
 _FAR = 5.0
-"""Ratio of upper to lower end above which only the lower end of an interval is printed."""
+"""An interval is printed with its lower end alone if its upper end is more than this multiple of the lower one."""
 
 
 def _steps(trail: Trail) -> pd.DataFrame:
