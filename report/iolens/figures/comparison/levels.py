@@ -21,7 +21,7 @@ _CHARACTER = 0.06
 _ANGLED = 28
 """Maximum width of a line of a label that stands at an angle, in characters."""
 _MOST_TICKS = 9
-"""Numbers on a logarithmic axis that stay readable."""
+"""Maximum number of ticks on a logarithmic axis; more would not be readable."""
 _KEY_WIDTH = 28
 """Maximum width of a line in the key of a line chart, in characters."""
 MARKERS = "osD^vP*X"
@@ -76,8 +76,8 @@ def error_bar(axes: Axes, x: float, low: float, high: float, horizontal: bool = 
 
 
 def level_line(axes: Axes, place: int, at: Sequence[float], rows: pd.DataFrame, **look: Any) -> None:
-    """Draws the `value` of rows with their intervals from `low` to `high` at these places of the x axis, as a line with
-    the marker of the level in this place; `look` has its colour and its label.
+    """Draws the `value` of rows at these positions on the x axis as a line, with intervals from `low` to `high`.
+    `place` is the place of the level, which determines its marker; `look` has its colour and its label.
     """
     look["label"] = wrapped_label(look["label"], _KEY_WIDTH)
     axes.plot(at, rows["value"], marker=MARKERS[place % len(MARKERS)], zorder=3, **look)

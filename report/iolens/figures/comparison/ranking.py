@@ -17,7 +17,9 @@ _TALLEST, _LINE, _GAP, _AXIS = 8.6, 0.125, 0.05, 0.5
 
 
 def ranked(points: pd.DataFrame, less_is_better: bool = False) -> pd.DataFrame:
-    """Returns the shown points, best first, as many as fit; `row` has their names."""
+    """Returns the points that the figure shows: the best first, as many as fit. The column `row` has their names in
+    lines.
+    """
     order = points.dropna(subset=["value"]).sort_values("value", ascending=less_is_better).head(MOST)
     order = order.assign(row=[wrapped_label(str(name), _ROW_NAME) for name in order["name"]])
     return order.head(int((_TALLEST - _AXIS) / _row_height(order)))

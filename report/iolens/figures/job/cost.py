@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MORE = 1.01
-"""Largest ratio of a bar's time to the run time that may come from clocks that were read separately."""
+"""If a bar exceeds the run time by this factor at most, the excess may come from clocks that were read separately, and
+the share counts as 100 %.
+"""
 
 _PARTS = (("read", READ), ("write", WRITE), ("meta", META), ("other", OTHER))
 

@@ -54,8 +54,9 @@ def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 
 
 def _stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: float) -> Figure:
-    """Draws the columns of `parts` as stacked bars, one bar for each rank of the index, and the mean of the ranks. ¶
-    Above _MOST_BARS ranks, each bar is that of the largest of several neighbours.
+    """Draws the columns of `parts` as stacked bars, one bar for each rank of the index, and the mean of the ranks.
+
+    With more than _MOST_BARS ranks, several neighbouring ranks share a bar, which shows the largest of them.
     """
     left = 0.55
     room = max(0.0, width - left - 0.1 - _WIDEST_BAR * len(parts))

@@ -17,7 +17,9 @@ _MOST_ROWS = 250
 """Largest number of lines; more ranks are drawn in groups, from their first access to their last one."""
 
 _SHORTEST = 100
-"""Part of the run to which a shorter span of a file is lengthened, so that the axis does not hide it."""
+"""A file's span is drawn with at least the run time divided by this number, because the axis would hide a shorter
+one.
+"""
 
 _COLOURS = {"read": READ, "write": WRITE}
 
