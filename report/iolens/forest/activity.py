@@ -62,7 +62,9 @@ def bytes_over_time(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | No
 
 
 def _spread_over_bins(line: np.ndarray, values: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
-    """Adds values, each spread evenly from its start to its end (in bins of `line`), where it is not 0."""
+    """Spreads each value evenly over the bins of `line` from its begin to its end, which are given in bins; values of 0
+    add nothing.
+    """
     for place in np.flatnonzero(values > 0).tolist():
         low, high = float(begin[place]), float(min(end[place], len(line)))
         low = min(low, len(line) - 1e-6)

@@ -27,14 +27,16 @@ MOST_LOADERS = 8
 """Maximum number of main processes whose logs are read for their samples; in a job of thousands they are alike."""
 
 _DEPTH = 10
-"""Number of innermost functions of a chain, the profiler's own included, among which the waiting call is searched."""
+"""Number of innermost functions of a call chain, the profiler's own included, among which a function that waits is
+searched.
+"""
 
 _WAITS = re.compile(
     r"(__)?(p?poll|p?select|epoll_p?wait|recv(from|msg)?|accept4?|wait[34]|waitpid|waitid)(_chk)?"
     r"|.*sem_\w*wait\w*|PyThread_acquire_lock_timed|_PySemaphore_Wait|_multiprocessing_SemLock_acquire\w*"
 )
-"""Functions that wait for another process, or for a thread that hands over what processes sent. From Python 3.13 on, a
-thread waits for a lock in _PySemaphore_Wait.
+"""Functions that wait for another process, or for a thread of the same process that hands over data from other
+processes. From Python 3.13 on, a thread waits for a lock in _PySemaphore_Wait.
 """
 
 _LITTLE = 0.25
@@ -182,7 +184,7 @@ def _sampled_shares(job: Job) -> tuple[float, float] | None:
 
 
 def _chain_kind(chain: Chain) -> str:
-    """Returns `wait` for a chain that ends in a function that waits, `call` in a read or write, else nothing."""
+    """Returns `wait` if any function of the chain waits, else `call` if any reads or writes, else an empty text."""
     if any(_WAITS.fullmatch(frame.function) for frame in chain):
         return "wait"
     return "call" if any(group_of(frame.function, frame.object) in (POSIX, STDIO) for frame in chain) else ""

@@ -101,8 +101,8 @@ def _identity(job: Job) -> tuple[int, str]:
 
 
 def _recorded(process: Records, mode: str) -> float:
-    """Returns the processor time in the program (`user`) or the kernel (`system`) while the process was recorded:
-    without that of its loader and of the program before an exec.
+    """Returns the processor time in the program (`user`) or in the kernel (`system`) since recording began. The time of
+    the loader, and of the program that ran before an exec, is not part of it.
     """
     whole = _total(process, f"{mode}_time")
     earlier = _total(process, f"earlier_{mode}")

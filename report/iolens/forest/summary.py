@@ -59,11 +59,11 @@ def processes(forest: Forest) -> pd.DataFrame:
 def process_groups(forest: Forest) -> pd.DataFrame:
     """Returns the tree of processes with equal ones folded, a row per group, in depth-first order.
 
-    Processes are equal that run the same program (or script) below equal parents. group, depth, name, processes (logs),
-    ranks, first_rank and last_rank (as launchers gave them), hosts, start and end (of the first and the last process,
-    seconds since the first of all began), longest (seconds), files (paths that any of them used), bytes_read,
-    bytes_written, opens, io_seconds (sums over the processes' ranks), wall (seconds times ranks), cpu and off_processor
-    (of the processes whose log knows them; NaN: none), partial (processes whose log is not whole).
+    Processes are equal if they run the same program (or script) and their parents are equal. group, depth, name,
+    processes (logs), ranks, first_rank and last_rank (as launchers gave them), hosts, start and end (of the first and
+    the last process, seconds since the first of all began), longest (seconds), files (paths that any of them used),
+    bytes_read, bytes_written, opens, io_seconds (sums over the processes' ranks), wall (seconds times ranks), cpu and
+    off_processor (of the processes whose log knows them; NaN: none), partial (processes whose log is not whole).
     """
     tree, rows = tree_of(forest), processes(forest)
     rows = rows.assign(end=rows["start"] + rows["seconds"], wall=rows["seconds"] * rows["ranks"])
