@@ -26,8 +26,8 @@ RECORDER = "[iolens]"
 class Frame:
     """A function in a chain; `source` "" and `line` 0 if they are not known, `object` the path of its file.
 
-    `symbol` is the linker's name of the code: of an inlined function, of the one that it is in; "" when not known.
-    `is_split`: the compiler took the code out of the function, which jumps or calls there.
+    `symbol` is the linker's name of the code, "" if not known; for an inlined function it is the name of the function
+    that contains it. `is_split`: the compiler took the code out of the function, which jumps or calls there.
     """
 
     function: str
@@ -143,7 +143,7 @@ def _calls_for_itself(wrapper: Frame, called: Frame) -> bool:
 
 
 def of_a_wait(chain: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Returns the chain of a sample of kind 1, taken while the profiler waits: the profiler waits only in the function
-    that it wraps.
+    """Returns the chain without the profiler's own frame at its end, for a sample of kind 1, which was taken while the
+    profiler waited. The profiler waits only in the function that it wraps, so the wait belongs to that function.
     """
     return chain[:-1] if chain and chain[-1].function == RECORDER else chain

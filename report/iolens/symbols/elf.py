@@ -145,8 +145,8 @@ def _build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
 
 
 def _defined_functions(data: mmap.mmap, sections: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
-    """Returns addresses, sizes and names of defined functions; if several are at one address, the largest and
-    plainest.
+    """Returns addresses, sizes and names of defined functions. Of several functions at one address, the largest counts,
+    and of equally large ones the one whose name has the fewest leading underscores, then the shortest name.
     """
     parts, texts = [], []
     for name, strings in ((".symtab", ".strtab"), (".dynsym", ".dynstr")):

@@ -18,11 +18,13 @@ _SPLIT = re.compile(r"\.(?:part|cold)(?:\.\d+)*(?![\w])")
 
 _LAMBDA = re.compile(r"(\{lambda\(.*\)#\d+\})::operator\(\)\(.*$")
 _HANDLER = re.compile(r"std::_Function_handler<.*?, (.*\{lambda\(.*\)#\d+\})>::_M_invoke\(.*$")
-"""The body of a lambda, and the function of the C++ library in which GCC put that of one in a std::function."""
+"""Match the body of a lambda, and the function of the C++ library in which GCC put the body of a lambda that is in a
+std::function.
+"""
 
 
 def given_name(function: str, plain: Mapping[str, str]) -> str:
-    """Returns a function's name as the source has it; `plain`: C++ names by the linker's."""
+    """Returns a function's name as the source has it; `plain` has C++ names by the linker's names."""
     name = PARTS.sub("", plain.get(function, function)).removeprefix("__GI_")
     if name.startswith("__pyx_"):
         return cython_name(name)
@@ -32,8 +34,8 @@ def given_name(function: str, plain: Mapping[str, str]) -> str:
 def cython_name(symbol: str) -> str:
     """Returns the dotted name of a function that Cython compiled; the symbol itself where it has another form.
 
-    `__pyx_pw_6mpi4py_3MPI_4Comm_103Allreduce` is `mpi4py.MPI.Comm.Allreduce`: each scope behind its length, and the
-    function behind a number, which those that are called from C alone do not have.
+    `__pyx_pw_6mpi4py_3MPI_4Comm_103Allreduce` is `mpi4py.MPI.Comm.Allreduce`. In a symbol, each scope follows its
+    length. The function's name follows a number, which functions that are called from C alone do not have.
     """
     kind = re.match(r"__pyx_(?:fuse_\d+)?(?:pw|pf|f|gb)_", symbol)
     rest, scopes = symbol[kind.end() :] if kind else "", list[str]()

@@ -55,10 +55,10 @@ _TEMPLATE = re.compile(r"<[^<>]*>")
 
 @dataclass(frozen=True)
 class Remark:
-    """One letter of a line; `reason` says why a loop was missed. `function`: the function in whose source the line
-    stands, in the form of `plain_name`, wherever it was inlined. `begins_loop` is True if the remark is about the
-    loop that begins here. `factor`: the number of copies of its body in an unrolled loop; 0: the compiler does not
-    say.
+    """A remark of GCC about a line of source, as a letter; `reason` says why a loop was missed. `function`: the
+    function in whose source the line stands, in the form of `plain_name`, wherever it was inlined. `begins_loop` is
+    True if the remark is about the loop that begins here. `factor`: the number of copies of its body in an unrolled
+    loop; 0: the compiler does not say.
     """
 
     source: str
@@ -110,7 +110,7 @@ def _flat_records(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]
 
 
 def _remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
-    """Returns the letter that a record stands for, if any."""
+    """Returns the remark of a record; None if the record stands for no letter."""
     place, name = record.get("location"), names.get(record.get("pass", ""), "")
     if not place or name not in _PASSES:
         return None

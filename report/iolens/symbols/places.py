@@ -12,10 +12,12 @@ _DEBUG_FOLDERS = (Path("/usr/lib/debug"),)
 
 
 def object_file(path: str, build_id: str, search: Sequence[Path]) -> Path | None:
-    """Returns the object with its symbols; None if it is gone or was built anew since.
+    """Returns the object's file, or of several files the one with line numbers and most symbols; None if no file is of
+    the same build.
 
-    Looked at are a debug file in `.build-id` of the folders to search and of the system, the object where it was, and a
-    file of that name in the folders to search. Without a build id only the place tells, and that is believed.
+    Searched are debug files in `.build-id` of the folders to search and of the system, the object's path, and files of
+    that name in the folders to search. If the object has no build id, any file in these places without a build id
+    counts as the object.
     """
     folders = [Path(folder) for folder in search]
     named = Path(path).name

@@ -103,8 +103,9 @@ def lookup(path: str, build_id: str, addresses: Sequence[int], search: Sequence[
 def _lines_by_own_names(
     file: Path, addresses: Sequence[int], named: Mapping[int, str]
 ) -> dict[int, tuple[SourceLine, ...]]:
-    """Returns `lines_of` with corrected frames. binutils may name an inlined function like the code that contains it
-    (`named`, the linker's name); the names of such addresses are looked up again in a copy of the file without symbols.
+    """Returns `lines_of` with the names of inlined functions corrected. binutils may give an inlined function the name
+    of the code that contains it (`named` has this code's linker's name). The names at such addresses are looked up
+    again in a copy of the file without symbols.
     """
     lines = lines_of(file, addresses)
     outer = demangled(list(named.values()))
