@@ -7,8 +7,8 @@
 #include "core.h"
 #include "handles.h"
 
-/* A rank that gives up in the first round takes no part in the second, which then fails on the ranks that
- * completed the first. They wait longer for it, because they may have begun later. */
+/* If a rank gives up in the first round, it takes no part in the second, which then fails on all other ranks.
+ * The second round waits longer than the first, because ranks may begin it at different times. */
 enum { ROUNDS = 2, PATIENCE_SECONDS = 60 };
 
 /* Values that all ranks combine in one round; MPI may still use them after this rank has given up. */
@@ -60,9 +60,9 @@ static bool say_incomplete(bool says)
     return false;
 }
 
-/* Returns true if all ranks of the job are recorded, which they find out in rounds of collective calls. A
- * rank without the library takes no part in the rounds, but a non-blocking collective call of its program
- * could be matched with a round and get its values. So the processes of this node are looked at first. */
+/* Returns true if all ranks of the job are recorded, which they find out in rounds of collective calls. The
+ * program of a rank without the library could make a non-blocking collective call that MPI matches with a
+ * round. To avoid that, the processes of this node are examined first. */
 bool attendance_is_complete(bool recorded)
 {
     int rank, size;
@@ -74,9 +74,8 @@ bool attendance_is_complete(bool recorded)
         rounds[i] = (struct round){recorded, recorded ? rank : size};
         if (meet(&rounds[i], (i + 1) * PATIENCE_SECONDS))
             continue;
-        /* If other ranks take no part, the recorded ranks cannot agree on which of them prints the message.
-           In a job of two programs each program has the first or the last rank, so that one of these two
-           prints it. */
+        /* If some ranks take no part, the others cannot agree on who prints the message. The first and the
+         * last rank print it: in a job of two programs, each program has one of them. */
         if (rank == 0 || rank == size - 1)
             tell("some ranks of the job did not answer within a minute, as if their program ran without the "
                  "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "

@@ -212,8 +212,8 @@ struct comm *comm_of(MPI_Comm handle)
     if (handle == mpi.no_comm)
         return NULL;
     struct comm *comm = look_up(handle);
-    /* While recording is off, the communicator is not counted; it is looked up again when recording resumes.
-     */
+    /* A communicator that was looked up while recording is off is not yet counted. It is not kept here, so
+     * that it is looked up again when recording resumes. */
     if (!comm || comm->said)
         *seen = (struct seen){(uintptr_t)handle, comm, now};
     return comm;

@@ -35,7 +35,7 @@ const char *component_in_use(void)
 
 #else
 
-/* Returns the implementation of MPI-IO in use, which MPICH and its derivatives have only one of. */
+/* Returns the implementation of MPI-IO in use: MPICH and its derivatives have only ROMIO. */
 const char *component_in_use(void) { return "romio"; }
 
 #endif

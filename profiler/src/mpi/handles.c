@@ -16,8 +16,8 @@ _Static_assert(MPI_MAX_LIBRARY_VERSION_STRING <= VERSION_BYTES,
                "VERSION_BYTES must have room for the version of any MPI library");
 static char library[VERSION_BYTES];
 
-/* `kin` is a list of words: the version text of every library with this ABI contains one of them, whoever its
- * vendor is. */
+/* `kin` lists words. The version text of every MPI library with this ABI contains one of them, whatever its
+ * vendor. */
 #if defined(OPEN_MPI)
 #define BUILT_FOR "Open MPI"
 static const char *const kin[] = {"Open MPI"};

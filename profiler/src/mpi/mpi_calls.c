@@ -6,7 +6,7 @@
 #include "wrap.h"
 #include "traced_kinds.h"
 
-/* Only those fields are set that are read before they are set elsewhere. */
+/* Sets only the fields that may be read before they are set elsewhere. */
 static inline void begin(struct traced *c, enum iolens_mpi_function function)
 {
     c->function = function;

@@ -1,7 +1,7 @@
 /* The data recorded for each kind of row in mpiio.def:
  *   FN(name, parameters, arguments, before, event)
  * `before` runs ahead of the real call, `event` after it when it returned MPI_SUCCESS; both see the
- * parameters and the `struct call c`. Handles arrive as wide as any library's. */
+ * parameters and the `struct call c`. Handles arrive as whole registers (type `handle` of wrap.h). */
 #ifndef IOLENS_MPIIO_KINDS_H
 #define IOLENS_MPIIO_KINDS_H
 
@@ -54,7 +54,7 @@
        before_transfer(&c, (MPI_File)fh, IOLENS_##kind, place),                                              \
        (on_transfer(&c, (MPI_File)fh, IOLENS_##kind, count, (MPI_Datatype)datatype), POSTED_##kind))
 
-/* Stores the request of a call until its transfer has completed. */
+/* For non-blocking kinds: stores the request until its transfer has completed. */
 #define POSTED_INDEP_READ  NOTHING
 #define POSTED_INDEP_WRITE NOTHING
 #define POSTED_COLL_READ   NOTHING

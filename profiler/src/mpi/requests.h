@@ -32,7 +32,7 @@ struct request {
     int64_t sent, received; /* For persistent requests and exchanges: bytes of each start. */
     struct iolens_mpiio_file *file;
     int64_t number; /* Number of the event that posted the request (IOLENS_MPI_WHY); -1: none. */
-    /* The event to record each time a persistent request is started. */
+    /* Facts for the event that is recorded each time a persistent request is started. */
     uint32_t communicator;
     int tag, size;
 };
@@ -47,8 +47,9 @@ bool requests_none(void);
  * may still be in the call that completed the old request after the library has reused its handle. */
 void requests_put(MPI_Request handle, struct request request);
 
-/* Notes that the handle now belongs to a request of another kind, made at time `then`. A call that completes
- * the new request then finds nothing; a thread that still completes the old one finds its entry. */
+/* Notes that the handle has belonged to a request of another kind since the time `then`. A call that
+ * completes the new request finds no entry; a thread that is still completing the old request finds its
+ * entry. */
 void requests_pass(MPI_Request handle, double then);
 
 /* Returns the newest request of this handle that was posted before `until`; false if there is none. */

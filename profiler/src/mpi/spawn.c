@@ -26,8 +26,8 @@ static bool goes_along(const char *variable)
     return false;
 }
 
-/* Returns the arguments of `env` that start the command, in memory to be freed; NULL if there is nothing to
- * pass on, or if `env` would not find the program. */
+/* Returns the arguments with which `env` starts the command; the caller frees them. Returns NULL if there is
+ * no variable to pass on, or if `env` would not find the program. */
 static char **enclosed(const char *command, char **argv, MPI_Info info)
 {
     char name[SPAWN_NAME_BYTES];

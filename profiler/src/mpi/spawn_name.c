@@ -33,8 +33,9 @@ static bool given(MPI_Info info, char *key, char *value)
            pmpi.Info_get(info, key, MPI_MAX_INFO_VAL, value, &found) == MPI_SUCCESS && found;
 }
 
-/* Writes the name by which `env` finds the program that MPI would start; returns false if there is none. MPI
- * libraries also search a name without a slash in the folder in which they start it; `env` does not. */
+/* Writes the name by which `env` finds the program that MPI would start; returns false if there is none. For
+ * a name without a slash MPI libraries also search the folder in which the program will run; `env` does
+ * not. */
 bool spawn_name(const char *command, MPI_Info info, char *name, size_t bytes)
 {
     char folder[MPI_MAX_INFO_VAL + 1] = ".", searched[MPI_MAX_INFO_VAL + 1];

@@ -21,7 +21,8 @@ void traced_send(struct traced *c, MPI_Comm handle, int dest, int tag, int64_t b
     link_message(c, IOLENS_LINK_SEND, comm, dest, tag, bytes);
 }
 
-/* Stores a posted request, if its completion has to be linked to the event with this number. */
+/* Stores a posted request if its completion is to be linked to the event `number`; a negative number means
+ * that there is no event. */
 static void remember_post(const struct traced *c, MPI_Request request, int64_t number)
 {
     if (number < 0)
@@ -311,8 +312,8 @@ static void complete_at(struct traced *c, int at, const MPI_Status *status)
         c->others++;
 }
 
-/* Completes `done` requests of a call: statuses[i] belongs to request indices[i] or, without indices, to
- * request i. */
+/* Records the completion of `done` requests of a call. statuses[i] belongs to request indices[i] or, if
+ * `indices` is NULL, to request i. */
 void traced_complete_many(struct traced *c, int done, const int *indices)
 {
     for (int i = 0; i < done && i < c->number; i++)
@@ -325,7 +326,7 @@ static bool is_of_class(int code, int wanted)
     return pmpi.Error_class(code, &class) == MPI_SUCCESS && class == wanted;
 }
 
-/* Returns true for the error that tells the caller to look at each request's own status. */
+/* Returns true for the MPI error after which each request's own status tells whether that request failed. */
 bool failed_in_status(int code) { return is_of_class(code, MPI_ERR_IN_STATUS); }
 
 /* Records the completion of those of the `done` MPI requests that did not fail, and forgets all requests that

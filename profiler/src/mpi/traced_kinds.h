@@ -1,8 +1,9 @@
 /* The data counted for each kind of row in mpi_calls.def:
  *   FN(gate, function, name, parameters, arguments, before, event)
  * `before` runs ahead of the real call, `event` behind it when it returned MPI_SUCCESS; both see the
- * parameters and the `struct traced c`. Nothing is done unless `gate`. Handles arrive as wide as any
- * library's. FN_OR has one more, `failure`, which runs if the real call returned an error. */
+ * parameters and the `struct traced c`. Nothing is recorded unless `gate` is true. Handles arrive as whole
+ * registers (type `handle` of wrap.h). FN_OR has one more parameter, `failure`, which runs if the real call
+ * returned an error. */
 #ifndef IOLENS_TRACED_KINDS_H
 #define IOLENS_TRACED_KINDS_H
 
@@ -86,13 +87,13 @@
 
 #define ON_TIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, NOTHING)
 #define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(&c, COMM, dest, tag, BYTES))
-/* Calls in which all ranks of a communicator make another one or a window, or some of its ranks make a
- * communicator. */
+/* Calls that make a communicator or a window: by all ranks of a communicator (ON_MAKES, ON_MAKES_WINDOW), or
+ * by some of them (ON_MAKES_SOME). */
 #define ON_MAKES(f, ...)      FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, *(MPI_Comm *)made))
 #define ON_MAKES_SOME(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(*(MPI_Comm *)made))
 #define ON_MAKES_WINDOW(f, ...)                                                                              \
     FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_window(&c, COMM, *(MPI_Win *)made))
-/* Notes that the handle belongs to a request which is not followed. */
+/* Notes that the handle belongs to a request that is not followed. */
 #define PASS              requests_pass(*request, c.t1)
 #define ON_ITIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, PASS)
 #define ON_ISEND(f, ...)                                                                                     \
@@ -161,8 +162,8 @@
 #define ON_FREE(f, ...)   FN(COMPLETES, f, __VA_ARGS__, requests_forget(*request, INFINITY), NOTHING)
 #define ON_CANCEL(f, ...) FN(TRACED, f, __VA_ARGS__, before_cancel(*request), NOTHING)
 
-/* In a call between two groups, ranks that take no part ignore some arguments, and the root ignores those
- * that describe its own block. */
+/* In a collective call on an intercommunicator, ranks that take no part ignore some arguments, and the root
+ * ignores the arguments for a block of its own. */
 #define TAKES_PART (!of->remote || root != MPI_PROC_NULL)
 #define HAS_BLOCK  (!of->remote || (root != MPI_PROC_NULL && root != MPI_ROOT))
 
@@ -189,7 +190,7 @@
 #define ROOT_NEIGHBOR_ALLTOALLV   -1
 #define ROOT_NEIGHBOR_ALLTOALLW   -1
 
-/* `many` is the type of the counts. */
+/* `many` is the C type of the counts. */
 #define VOLUME_BARRIER(many)   ((struct volume){0, 0})
 #define VOLUME_BCAST(many)     volume_bcast(of, root, TAKES_PART ? BYTES : 0)
 #define VOLUME_REDUCE(many)    volume_reduce(of, root, TAKES_PART ? BYTES : 0)

@@ -7,8 +7,8 @@
 
 enum { LEVELS = 3, RUNS_MAX = 65536, DEPTH_MAX = 32 };
 
-/* The bytes that a type shows, as runs in its own order; `failed` is true if its kind is not decoded, or if
- * it has too many runs. */
+/* The bytes that an MPI type selects, as runs in the order of the type. `failed` is true if this kind of type
+ * is not decoded, or if it has too many runs. */
 struct shape {
     struct iolens_run *run;
     int64_t count, room;
@@ -62,7 +62,8 @@ static int levels(const struct iolens_run *run)
     return level;
 }
 
-/* Turns a run into a group of `times` copies of itself; returns false if all its levels are used. */
+/* Turns a run into a group of `times` copies of itself at distances of `stride`; returns false if the run has
+ * no free level of repetition. */
 static bool group(struct iolens_run *run, int64_t times, int64_t stride)
 {
     int level = levels(run);

@@ -26,11 +26,11 @@ struct volume volume_reduce(const struct comm *comm, int root, int64_t bytes);
 struct volume volume_gather(const struct comm *comm, int root, int64_t sent, int64_t received);
 struct volume volume_scatter(const struct comm *comm, int root, int64_t sent, int64_t received);
 
-/* Returns the bytes of an all-to-all exchange; sent is -1 for an exchange in place, which sends as much as it
- * receives. */
+/* Returns the bytes of an all-to-all exchange. `sent` is -1 for an exchange in place, which sends as many
+ * bytes as it receives. */
 struct volume volume_exchange(int64_t sent, int64_t received);
 
-/* Returns the bytes of `many` blocks, without those marked in `without`; NULL marks none. */
+/* Returns the sum of the bytes of `many` blocks, except those marked in `without` (NULL marks none). */
 int64_t bytes_of_all(int many, struct counts counts, MPI_Datatype type, const bool *without);
 int64_t bytes_of_types(int many, struct counts counts, const MPI_Datatype *types, const bool *without);
 

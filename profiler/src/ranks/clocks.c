@@ -16,9 +16,9 @@ struct first_rank {
     int32_t rank, number;
 };
 
-/* Returns a value that is equal for two ranks that read the same monotonic clock, which is that of one
- * kernel in one time namespace. Hosts with different names on one kernel count as different clocks; this
- * costs a comparison but is still correct. */
+/* Returns a value that is equal for two ranks that read the same monotonic clock, which is that of one kernel
+ * in one time namespace. Hosts with different names on one kernel count as having different clocks; that
+ * costs a superfluous comparison, but does no harm. */
 static int64_t identify_clock(void)
 {
     char text[IDENTITY_BYTES] = {0};
@@ -109,7 +109,8 @@ static void plan(struct clock_offsets *offsets, const struct first_rank *first)
         offsets->child[offsets->children++] = first[mine + bit].rank;
 }
 
-/* Uses the shortest of several round trips, during which the other clock was read. */
+/* Measures the offset of the clock of rank `child` by several round trips, in each of which that clock is
+ * read once. The shortest round trip counts. */
 static bool compare_with(const struct iolens_transport *transport, int32_t child,
                          struct clock_offset *between)
 {

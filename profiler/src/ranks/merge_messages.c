@@ -28,7 +28,8 @@ static int send(const struct iolens_transport *transport, int rank, const struct
 }
 
 /* Follows a binomial tree: a rank collects the bytes of 1, 2, 4 … ranks and sends them to a lower rank. A
- * rank that lost its bytes reports that at its turn, because the lower rank waits for it. */
+ * rank that has no bytes because of an error says so when its turn comes, because the lower rank waits for a
+ * message. */
 int merge_by_messages(const struct iolens_transport *transport, struct buffer *bytes, merge_add_fn *add,
                       const void *context)
 {

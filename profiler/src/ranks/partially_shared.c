@@ -61,8 +61,8 @@ static int start(int64_t total, struct slots *slots)
     return total == 0 || (buffer_add(&slots->mine, bytes) && buffer_add(&slots->all, bytes)) ? 0 : -1;
 }
 
-/* Chooses the number of slots per file that distinguishes `total` files best: ln 2 of the slots available
- * for each. */
+/* Begins a round with the number of slots per file that distinguishes `total` files best: ln 2 times the
+ * slots of the table, divided by the number of files. */
 static void begin_round(struct slots *slots, int round, int64_t total)
 {
     int64_t places = (int64_t)(0.69 * (double)slots->count / (double)total);
@@ -71,8 +71,8 @@ static void begin_round(struct slots *slots, int round, int64_t total)
     memset(slots->mine.data, 0, slots->mine.used);
 }
 
-/* Returns the largest expected share of files of one rank, among `total` files, whose slots all contain
- * other files. */
+/* Returns the largest expected share of a rank's unshared files that this round does not recognise, because
+ * by chance files of other ranks lie in all of their slots. */
 static double share_left(const struct slots *slots, int64_t total)
 {
     double taken = (double)slots->places * (double)total / (double)slots->count, share = 1;
@@ -92,8 +92,8 @@ static bool meets_others(const struct slots *slots, uint64_t id)
     return meets;
 }
 
-/* Collective. Removes the candidates that are alone in a slot. `total` is the number of candidates of all
- * ranks before that. */
+/* Collective. Removes the candidates that are alone in any of their slots, and sets `*total` to the number of
+ * candidates that all ranks together had before. */
 static int sift(const struct iolens_transport *transport, struct slots *slots, struct buffer *files,
                 int64_t *total)
 {

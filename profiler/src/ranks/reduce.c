@@ -6,7 +6,7 @@
 #include "merge_lists.h"
 #include "shared.h"
 
-/* Merging a record that several ranks share: the record with its sums for variances. */
+/* A shared record while it is merged over the ranks, with the sums for its variances. */
 struct staged {
     int64_t module;
     struct spread spread;
@@ -147,7 +147,7 @@ static int merge_shared(const struct iolens_transport *transport, enum module_in
     return result;
 }
 
-/* Puts a record of varying size. Such records are not merged; the record of rank 0 stands for all. */
+/* Appends a record of varying size. Such records are not merged; the record of rank 0 stands for all. */
 static void put_varying(const struct module *type, const struct file *file, const void *state, int64_t rank,
                         struct records *records)
 {

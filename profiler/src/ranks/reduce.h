@@ -9,18 +9,19 @@
 #include "../files/registry.h"
 
 /* Calls the modules' hooks that move pending values into the states of files and convert times to the job's
- * clock. Called once, when recording has stopped and iolens.timeline is known. Records of fixed size are left
- * alone, because a write would copy their pages. */
+ * clock. Called once, when recording has stopped and iolens.timeline is known. The times in records of fixed
+ * size are converted elsewhere, in a copy, because writing to the records would make the kernel copy their
+ * pages. */
 void reduce_flush_states(void);
 
-/* Returns true if reduce_agree has something to do on this rank. */
+/* Returns true if a module has data on this rank that reduce_agree must exchange. */
 bool reduce_speaks(void);
 
 /* Collective. Agrees on the shared files, before names and records are written. */
 void reduce_agree(const struct iolens_transport *transport);
 
-/* Writes this rank's record of a file into `record`, as the log has it before ranks are merged. Only for
- * modules that have a struct record_shape; `record` has room for shape_bytes(). */
+/* Writes this rank's record of a file into `record`, in the form of the log, before it is merged with records
+ * of other ranks. Only for modules with a struct record_shape; `record` must have room for shape_bytes(). */
 void reduce_record(const struct file *file, enum module_index module, int64_t rank, void *record);
 
 /* Collective. Appends this rank's part of the module's region: its own records and, on rank 0, the merged
@@ -28,7 +29,8 @@ void reduce_record(const struct file *file, enum module_index module, int64_t ra
 int reduce_records(const struct iolens_transport *transport, enum module_index module,
                    struct records *records);
 
-/* Appends this rank's part of the name region: id and path of its files; rank 0 includes shared ones. */
+/* Appends this rank's part of the name region: the ids and paths of its files. Rank 0 includes the shared
+ * files. */
 void reduce_names(int rank, struct buffer *part);
 
 #endif

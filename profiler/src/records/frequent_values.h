@@ -56,19 +56,19 @@ static inline void frequent_add(struct frequent_values *set, int64_t value)
         frequent_search(set, value);
 }
 
-/* Writes the top four: values[4], then counts[4], by falling count, then by falling value; unused places are
- * 0. */
+/* Writes the four most frequent values and their counts, by falling count, then by falling value; unused
+ * places are 0. */
 void frequent_top(const struct frequent_values *set, int64_t *values, int64_t *counts);
 
-/* Writes the top four of two streams together. */
+/* Writes the four most frequent values of two streams taken together. */
 void frequent_top_of_both(const struct frequent_values *a, const struct frequent_values *b, int64_t *values,
                           int64_t *counts);
 
 /* Copies all values that were kept of a stream, so that they can be merged over ranks. */
 void frequent_keep(const struct frequent_values *set, struct kept_values *kept);
 
-/* Inserts (value, count) into a pair of arrays as frequent_top writes them; the count of an equal value
- * grows. */
+/* Inserts a value with its count into two arrays as frequent_top writes them. If the value is there already,
+ * its count grows. */
 void top_insert(int64_t *values, int64_t *counts, int64_t value, int64_t count);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest number of different values that one rank keeps of a list, for reads and writes together. */
+/* Largest number of different values that one rank keeps for one list, reads and writes together. */
 enum { KEPT_ALL = 64 };
 
 /* `used` rows in an array of `room` rows. A row has `words` numbers (the value) and a count. */
@@ -18,8 +18,8 @@ struct kept_values {
 size_t kept_bytes(int words, int room);
 void kept_start(struct kept_values *kept, int words, int room);
 
-/* Adds `count` occurrences of a value. If the array is full, the rarest value is replaced by a more frequent
- * one. */
+/* Adds `count` occurrences of a value. If the array is full, a new value replaces the rarest one, provided
+ * that it is more frequent. */
 void kept_add(struct kept_values *kept, const int64_t *value, int64_t count);
 
 /* Adds the values and counts that lower ranks kept to `inout`. */

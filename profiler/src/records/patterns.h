@@ -26,11 +26,12 @@ struct patterns {
 
 void patterns_add(struct patterns *patterns, const struct pattern *pattern);
 
-/* Writes the top four to a record: four patterns, then their four counts, by falling count. */
+/* Writes the four most frequent patterns to a record, by falling count: first the patterns, then their
+ * counts. */
 void patterns_top(const struct patterns *patterns, int64_t *ints);
 
-/* Inserts `count` occurrences of a pattern into a list as patterns_top writes it; the count of an equal
- * pattern grows. */
+/* Inserts `count` occurrences of a pattern into a list as patterns_top writes it. If the pattern is there
+ * already, its count grows. */
 void patterns_insert(int64_t *ints, const int64_t *words, int64_t count);
 
 /* Copies all patterns that were kept, so that they can be merged over ranks. */

@@ -60,13 +60,13 @@ size_t shape_bytes(const struct record_shape *shape);
 int64_t *shape_ints(void *record);
 double *shape_doubles(const struct record_shape *shape, void *record);
 
-/* Corrects all durations and converts the time stamps that are not 0 to the job's clock. */
+/* Corrects all durations, and converts the time stamps to the job's clock, except those that are 0. */
 void shape_correct_times(const struct record_shape *shape, void *record, const struct timeline *line);
 
 /* Prepares one rank's record for merging: this rank is the fastest and the slowest. */
 void shape_share(const struct record_shape *shape, void *record, int64_t rank, struct spread *spread);
 
-/* Merges the record of a lower rank range into that of a higher one. The lists of most frequent values are
+/* Merges the record of lower ranks into the record of higher ranks. The lists of most frequent values are
  * merged elsewhere, from all values that were kept (kept_values.h). */
 void shape_merge(const struct record_shape *shape, const void *lower, void *inout);
 void spread_merge(const struct spread *lower, struct spread *inout);

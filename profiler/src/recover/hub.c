@@ -43,7 +43,7 @@ static void fold_item(struct round *round, size_t item)
         round->result[item] &= round->part[item];
 }
 
-/* Combines the result of lower ranks into the part of the higher rank. */
+/* Combines the result so far, which is that of lower ranks, with the part of the next higher rank. */
 static void combine_part(struct round *round)
 {
     for (size_t i = 0; i < round->wire.items; i++)
@@ -97,7 +97,7 @@ static size_t answer_bytes(const struct round *round, int index)
     }
 }
 
-/* Makes room for the operation that rank 0 requested. */
+/* Allocates the memory for the operation that rank 0 requested. */
 static bool prepare(struct round *round)
 {
     round->bytes = round->wire.item_bytes * round->wire.items;

@@ -236,8 +236,8 @@ static void load_files(struct file *first, const struct area *area, double *last
     }
 }
 
-/* Sets the moment at which the recording of a spool ended. Both clocks are those of the node, so for a
- * running process this is the present time. */
+/* Sets the time at which the recording of a spool ended. A process that still runs is on this node and reads
+ * the same clocks, so for its spool this is the present time. */
 static void load_end(const struct spool_header *header, bool running, double last_event_at)
 {
     struct clock_end end = running ? clock_end(&header->clock)

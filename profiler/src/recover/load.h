@@ -10,7 +10,8 @@
  * the part that could be read. */
 const char *load_fault(const char *path, struct spool_header *header);
 
-/* Checks the header as well, but prints the reason on standard error and returns false if it is invalid. */
+/* Does the same as load_fault, but prints the reason on standard error, and returns false if the header is
+ * invalid. */
 bool load_header(const char *path, struct spool_header *header);
 
 /* Returns a text that the process kept in its header; "" if there is none. */
@@ -21,8 +22,8 @@ const char *load_text(const struct spool_header *header, const char *text);
  * is true if the process continues on this node; its later changes are not visible. */
 bool load_spool(const char *path, bool running);
 
-/* Makes `iolens` the context of a rank that left no spool: without files, and otherwise with the values of
- * this header. */
+/* Makes `iolens` the context of a rank that left no spool: it has no files, and its other values come from
+ * the given header of another rank. */
 void load_stand_in(const struct spool_header *header);
 
 #endif

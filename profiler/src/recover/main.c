@@ -72,8 +72,8 @@ static void list_one(const struct spool_header *header, const char *path)
     buffer_free(&line);
 }
 
-/* Spools of every version name their process at the same place. If the header is damaged, the process is
- * unknown. */
+/* Every version of the spool has the process's number at the same place. If the header is damaged, the
+ * process is unknown. */
 static void list_unusable(const struct spool_header *header, const char *path, const char *fault)
 {
     struct buffer line = {0};

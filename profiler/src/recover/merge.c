@@ -16,8 +16,9 @@
 #include "hub.h"
 #include "reason.h"
 
-/* A rank of the job, with what is needed of its spool's header to put the ranks together; whole headers would
- * make every process of a large job slow to start. `path` is NULL for a rank 0 whose spool is missing. */
+/* A rank of the job, with the few values of its spool's header that are needed to combine the ranks. Whole
+ * headers would slow down the start of every process of a large job. `path` is NULL for a rank 0 whose spool
+ * is missing. */
 struct part {
     const char *path;
     struct spool_job job;
@@ -111,8 +112,8 @@ static void explain(struct merging *merge)
     free(found);
 }
 
-/* Makes a name that differs from that of the program that the process became, if one name was requested for
- * both. */
+/* Changes the requested name of the log, because the program that this process became by exec writes its own
+ * log under that name. */
 static void name_apart(const struct spool_header *header)
 {
     static char name[PATH_BYTES];
@@ -158,8 +159,8 @@ static int play(const struct merging *merge, int index, int socket)
     return 0;
 }
 
-/* Closes the other ranks' sockets, which a rank inherits: only then do they see that the hub closed
- * theirs. */
+/* Closes the sockets of the other ranks, which this process inherited. As long as it has them open, the other
+ * ranks cannot see that the hub closed its ends. */
 static void close_others(const int *sockets, int count)
 {
     if (count > 0 && syscall(SYS_close_range, sockets[0], sockets[count - 1], 0) == 0)
@@ -211,8 +212,8 @@ static int reap(const pid_t *pids, int count, int *culprit)
     return worst;
 }
 
-/* Runs all ranks at once. Returns 0, or the worst exit code; `culprit` receives the part that must be left
- * out, or -1. */
+/* Runs all ranks at once. Returns 0, or the worst exit code. `culprit` receives the index of a damaged part
+ * that must be left out, or -1. */
 static int run(const struct merging *merge, int *culprit)
 {
     size_t count = (size_t)merge->count;

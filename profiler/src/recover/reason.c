@@ -18,7 +18,8 @@ static size_t add(char *text, size_t size, size_t used, const char *format, ...)
     return used < size ? used : size - 1;
 }
 
-/* Adds text such as "; nothing is left of ranks 2, 5-7"; in a snapshot these may be on other nodes. */
+/* Adds a text such as "; nothing is left of ranks 2, 5-7". In a snapshot of a running job the text is "not
+ * seen here are ranks …", because these ranks may be on other nodes. */
 static size_t add_missing(const struct reason *reason, char *text, size_t size, size_t used)
 {
     int next = 0, ranges = 0;

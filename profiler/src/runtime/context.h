@@ -22,8 +22,8 @@
 
 enum { WIPED_BYTES = 4096 };
 
-/* State that a child does not inherit, whatever call made it: the kernel clears this page in every child. A
- * child of fork sets it again. A child made without the C library (clone by number, _Fork) records nothing,
+/* State that no child process inherits, whatever call created the child: the kernel clears this page. A child
+ * of fork sets the state again. A child made without the C library (clone by number, _Fork) records nothing,
  * because its records would go into its parent's spool. */
 struct wiped {
     _Alignas(WIPED_BYTES) atomic_bool recording;

@@ -21,7 +21,7 @@
 
 struct call {
     double t0, t1;        /* Times before and after the real call, in seconds by iolens.clock. */
-    void *taken;          /* The entry that `before` found in a table, or removed from one. */
+    void *taken;          /* Entry that `before` found in a table, or took out of it. */
     int64_t mark, target; /* Numbers that `before` measured. */
     const char *function; /* Name of the called function. */
     const void *caller;   /* Return address of the call. */
@@ -40,7 +40,7 @@ void wrap_resolve_for_handlers(void (*resolve)(void));
  * program installs a signal handler. */
 void wrap_expect_handlers(void);
 
-/* Must be expanded in the wrapper itself, so that it finds the wrapper's caller. */
+/* For functions that must be expanded in the wrapper itself, so that they see the wrapper's caller. */
 #define WRAP_INSIDE __attribute__((always_inline)) static inline
 
 #define REAL(name) (*(real_##name ? (void)0 : wrap_resolve(#name, &real_##name), real_##name))

@@ -9,14 +9,14 @@
 #include "sampling.h"
 #include "state.h"
 
-/* `real`: the function that waits. Must be expanded in the wrapper itself, because the caller of the
- * wrapper is recorded. */
+/* Holds the timers' signal back while the function `real` waits. Must be expanded in the wrapper itself,
+ * because it records the wrapper's caller. */
 #define HOLD(real)                                                                                           \
     sampling_hold(&(struct sampled_wait){(uintptr_t)(real), (uintptr_t)__builtin_return_address(0),          \
                                          (uintptr_t)__builtin_frame_address(0)})
 
-/* Returns the signal mask for the time of a wait: a copy of `mask`, made in `copy`, to which the timers'
- * signal is added; NULL for NULL. */
+/* Returns the signal mask to use during a wait: a copy of `mask` in `copy`, with the timers' signal added.
+ * Returns NULL if `mask` is NULL. */
 static inline sigset_t *held_mask(const sigset_t *mask, sigset_t *copy)
 {
     if (!mask)

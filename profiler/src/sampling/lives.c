@@ -18,8 +18,8 @@ static struct {
 
 static __thread struct life *own __attribute__((tls_model("initial-exec")));
 
-/* Notes the end of a thread and what it used, unless recording has ended: then the table is written and its
- * rows stay as they are. */
+/* Notes when a thread ended and what it used. Does nothing after the end of recording, when the table has
+ * been written. */
 static void leave(void *life)
 {
     if (life != own || !own || !atomic_load(&iolens.wiped.recording))

@@ -19,7 +19,7 @@ struct life {
     struct usage usage; /* Usage at the thread's end. */
 };
 
-/* The state of the table `threads`. Threads beyond the last place are counted, and not recorded. */
+/* The state of the table `threads`. Threads for which there is no place are counted, but not recorded. */
 struct lives {
     _Atomic int64_t started;
     struct life thread[LIVES_MOST];

@@ -95,8 +95,8 @@ static void leave(void *thread)
     signal_stack_end();
 }
 
-/* Reads the number of samples to keep with their times. A text that is no number gives 0; the code for MPI
- * events prints the message. */
+/* Reads how many samples are kept with their times. A text that is not a number gives 0, without a message:
+ * the code for MPI events, which reads the same setting, prints one. */
 static int64_t most_times(const char *text)
 {
     int64_t most = 0;

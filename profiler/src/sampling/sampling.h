@@ -40,24 +40,26 @@ const char *sampling_debugger(void);
 /* Returns the signal of the timers; 0: this process is not sampled. */
 int sampling_signal(void);
 
-/* Counts a thread that the process has started, sampled or not; the second function returns their number
- * so far. */
+/* The first function counts a thread that the process has started, whether it is sampled or not; the second
+ * returns the number of such threads so far. */
 void sampling_thread_started(void);
 int64_t sampling_started_threads(void);
 
 /* Returns true in a thread that has a timer. */
 bool sampling_here(void);
 
-/* Blocks the signal in this thread while it waits in a call that a signal would end early, and lets it
- * through again: the sample that is taken then counts for the whole wait. If recording ends meanwhile, the
- * wait so far counts, if it is described; `wait` may be NULL. Returns false if the signal was blocked before,
- * and is to stay so. Both functions leave errno unchanged. */
+/* sampling_hold blocks the timers' signal in this thread before a call that a signal would end early; it
+ * returns false if the signal was blocked before, and then stays blocked. sampling_release lets the signal
+ * through again; the sample then taken counts for the whole wait.
+ *
+ * If recording ends during the wait, the wait so far counts if `wait` describes it; `wait` may be NULL. Both
+ * functions leave errno unchanged. */
 bool sampling_hold(const struct sampled_wait *wait);
 void sampling_release(bool held);
 
 /* Notes that the program changes which signals this thread blocks; called before (`begins`) and after. A
- * sample that stands for several periods then shows only where the signal was let through, not where the
- * thread was before. */
+ * sample that stands for several periods is then taken where the signal was let through, which does not show
+ * where the thread was before. */
 void sampling_mask_changes(bool begins);
 
 #endif

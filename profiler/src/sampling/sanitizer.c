@@ -16,8 +16,8 @@ static bool is_our_own(const void *function)
 }
 
 /* Returns true if the program itself defines a function of the C library. A program that only takes the
- * address of such a function also has an entry for it, an undefined one. dladdr1 would search all names of
- * this library, which nearly always has the function. */
+ * address of such a function has an undefined entry for it, which does not count. Functions of this library
+ * are excluded first, because dladdr1 would search all its names for them. */
 static bool defined_by_the_program(const char *name)
 {
     Dl_info function, program;

@@ -19,10 +19,10 @@ void signal_stack_end(void);
  * needs room for the kernel's own frame. */
 void signal_stack_call(signal_handler *handler, int number, siginfo_t *info, void *context);
 
-/* Does for the program what sigaltstack does, without showing it the signal stack of the profiler. */
+/* Does the work of sigaltstack for the program, without showing it the profiler's signal stack. */
 int signal_stack_share(const stack_t *wanted, stack_t *before);
 
-/* Returns true if the kernel could not deliver a signal on this alternate stack of the program's. */
+/* Returns true if an alternate stack of the program is too small for the kernel to deliver a signal on it. */
 bool signal_stack_is_too_small(const stack_t *stack);
 
 #endif

@@ -14,8 +14,9 @@ enum { LEFT_FREE = 2, MASK_BYTES = 8 };
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction theirs; /* The action for the timers' signal that the program has set. */
 
-/* Takes a signal from the upper end, below those that Valgrind uses. While the handler runs, other signals
- * are blocked, because their handlers might jump out of it; signals that a fault raises are not. */
+/* Takes the highest free real-time signal below those that Valgrind uses. While the handler runs, other
+ * signals are blocked, because their handlers might jump out of it; only signals that a fault raises are
+ * not. */
 int signals_take(signal_handler *handler)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
@@ -51,9 +52,8 @@ void signals_forward(int number, siginfo_t *info, void *context)
 
 #if defined(__x86_64__)
 
-/* Returns true if the thread was in a system call that is to be repeated and that signals may end: the
- * program counter is at its instruction again, and the register that this instruction sets shows that it
- * was there before. */
+/* Returns true if the kernel is about to repeat a system call that signals may end. The program counter is
+ * then at the call's instruction, and a register set by this instruction shows that it has run before. */
 static bool repeats(const ucontext_t *context)
 {
     static const uint8_t call[] = {0x0f, 0x05};
@@ -72,7 +72,7 @@ static bool repeats(const ucontext_t *context)
     return false;
 }
 
-/* Returns true if one of the pending signals has a handler that ends system calls. */
+/* Returns true if a pending signal has a handler that ends system calls. */
 static bool ends_calls(uint64_t waiting)
 {
     struct sigaction action;

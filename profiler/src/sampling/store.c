@@ -41,8 +41,8 @@ static bool in_a_wait(const ucontext_t *context)
 #endif
 }
 
-/* Returns the number of innermost frames to leave out after a wait: those that let the signal through. The
- * first frame of this library then stands for the call that waited. */
+/* Returns the number of innermost frames to leave out after a wait. These are the frames of the functions
+ * that let the signal through; the next frame of this library stands for the call that waited. */
 static size_t skip_release(const uintptr_t *frames, size_t count)
 {
     struct unwind_object own, object;

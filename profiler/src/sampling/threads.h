@@ -9,8 +9,8 @@
 /* Returns a place with a running timer that raises `number` in the calling thread; NULL if there is none. */
 struct sampled_thread *thread_begin(struct sampling *sampling, int number);
 
-/* Ends the sampling of a thread, which ends or is no longer sampled; its place becomes free. Returns false if
- * that was done before. */
+/* Ends the sampling of a thread and makes its place free, because the thread ends or recording does. Returns
+ * false if that was done before. */
 bool thread_end(struct sampling *sampling, struct sampled_thread *thread);
 
 /* Returns the thread whose timer raised a signal; NULL if the signal is not from one of our timers. */

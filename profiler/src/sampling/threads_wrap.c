@@ -26,7 +26,7 @@ static struct {
     struct beginning *first;
 } iolens_unused_beginnings = {.lock.held = ATOMIC_FLAG_INIT};
 
-/* Returns memory of the recorder's own for the beginning of a thread, because malloc may be a traced
+/* Returns the recorder's own memory for the facts with which a thread begins; malloc may be a traced
  * function. */
 static struct beginning *take_memory(void)
 {
@@ -76,8 +76,8 @@ static int begin_c11(void *memory)
     return beginning.function.c11(beginning.argument);
 }
 
-/* Returns a copy of what a new thread needs for its beginning. If allocation fails, returns NULL, and the
- * thread runs without being recorded or sampled. */
+/* Copies the facts with which a new thread begins. If allocation fails, returns NULL, and the thread runs
+ * without being recorded or sampled. */
 static struct beginning *keep(struct beginning beginning)
 {
     struct beginning *memory = beginning.recorded || sampling_signal() ? take_memory() : NULL;

@@ -25,7 +25,7 @@
 #include "signal_stack.h"
 #include "signals.h"
 
-/* The headers declare these functions only for programs compiled with checks (_FORTIFY_SOURCE). */
+/* The C library declares these functions only if a program is compiled with checks (_FORTIFY_SOURCE). */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
                 size_t bytes);
@@ -34,12 +34,12 @@ ssize_t __recv_chk(int fd, void *memory, size_t bytes, size_t room, int flags);
 ssize_t __recvfrom_chk(int fd, void *memory, size_t bytes, size_t room, int flags, struct sockaddr *address,
                        socklen_t *length);
 
-/* Some functions that C libraries before 2.30, or before 2.35, lack. */
+/* Declares functions that C libraries before 2.30 or 2.35 lack. */
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time);
 int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct timespec *timeout,
                  const sigset_t *mask);
 
-/* The headers declare these functions only for programs of some standards. */
+/* The C library declares these functions only for programs compiled for certain standards. */
 __sighandler_t bsd_signal(int number, __sighandler_t handler);
 int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
 

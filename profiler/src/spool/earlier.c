@@ -19,8 +19,8 @@ static bool read_at(int fd, void *into, size_t bytes, size_t offset)
     return system_call(SYS_pread64, fd, into, bytes, offset) == (long)bytes;
 }
 
-/* Opens a file of this user that names this process, whatever program the process ran then. Returns a
- * descriptor, or -1. */
+/* Opens a spool that this process made, with whatever program it ran at that time. Returns a descriptor, or
+ * -1 if the file is not such a spool of this user. */
 static int open_own(const char *path, const struct spool_process *self)
 {
     struct stat info;
@@ -34,8 +34,8 @@ static int open_own(const char *path, const struct spool_process *self)
     return -1;
 }
 
-/* Finds the spool by the first of its names, or by the second if another process left a spool under the
- * first. */
+/* Opens the spool at the first of its two possible names; at the second, if the first is taken by another
+ * process's spool. Returns a descriptor, or -1. */
 static int find(char path[PATH_BYTES], const char *parent)
 {
     struct stat info;
@@ -55,7 +55,7 @@ static int find(char path[PATH_BYTES], const char *parent)
     return open_own(path, &self);
 }
 
-/* Maps the spool at its original address and returns what `worth` says of it; false if it cannot be mapped
+/* Maps the spool at its original address and returns the result of `worth`; false if it cannot be mapped
  * there. */
 static bool ask(int fd, bool (*worth)(const struct spool_header *header, const struct area *area))
 {
@@ -81,7 +81,7 @@ static bool ask(int fd, bool (*worth)(const struct spool_header *header, const s
     return is_worth;
 }
 
-/* Marks a spool as that of a program that ended with an exec a moment ago. Returns false if that cannot be
+/* Marks a spool as left by a program that ended just now, by exec. Returns false if the mark cannot be
  * written. */
 static bool mark_as_replaced(int fd, struct clock *clock)
 {

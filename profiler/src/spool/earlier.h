@@ -7,10 +7,10 @@
 #include "../memory/area.h"
 #include "spool.h"
 
-/* If an earlier program of this process left its spool, marks it, when the process begins, as ended now and
- * renames it if it is `worth` a log, else removes it. An exec that fails and a child of vfork are unaffected,
- * because the new program does this after the exec. `worth` reads the header at its own address, and in
- * `area` the memory behind it. */
+/* Called when a program begins. If an earlier program of this process left a spool, keeps the spool if it is
+ * `worth` a log, marked as ended now and under another name; else removes it. A failed exec changes nothing,
+ * because only the new program does this. `worth` reads the header at its own address, and in `area` the
+ * memory behind it. */
 void earlier_settle(bool (*worth)(const struct spool_header *header, const struct area *area));
 
 #endif

@@ -55,7 +55,8 @@ static int open_folder(const char *parent, char *name, size_t size)
     return -1;
 }
 
-/* Maps `bytes` at the end of the file, behind the existing mapping or at a new place. */
+/* Maps `bytes` at the end of the file. They lie in memory behind the existing mapping or, if there is none,
+ * at a new place. */
 static char *map_more(int fd, size_t bytes)
 {
     const struct spool *spool = &iolens_spool;
@@ -98,8 +99,8 @@ void spool_describe_process(struct spool_process *process)
     memset(process, 0, sizeof *process);
     process->pid = iolens.pid;
     slurp("/proc/self/stat", text, sizeof text);
-    const char *field =
-        strrchr(text, ')'); /* The search begins after the name, which may contain any character. */
+    const char *field = strrchr(text, ')'); /* The fields are searched for behind the program's name, which
+                                             * may contain any character. */
     for (int i = 2; field && i < 22; i++)
         field = strchr(field + 1, ' ');
     process->start_ticks = field ? strtoll(field, NULL, 10) : 0;
@@ -185,15 +186,15 @@ void spool_start(uint64_t layout, void (*tell)(void))
     iolens_spool.tell = tell;
 }
 
-/* Returns true if the log can be written. If it cannot, the process prints a message about that at its end,
- * and none about the missing spool. */
+/* Returns true if there is a place for the log. If there is none, a message at the end of the process says
+ * so, and no message about the missing spool is needed. */
 static bool log_has_a_place(void)
 {
     return iolens.settings.logfile ||
            system_call(SYS_faccessat, AT_FDCWD, iolens.settings.logpath, W_OK | X_OK) == 0;
 }
 
-/* Creates the spool; afterwards there is a header, or a message with the reason. */
+/* Creates the spool, or prints a message with the reason why there is none. */
 static void create(void)
 {
     const char *asked = iolens.settings.spool;
@@ -209,7 +210,7 @@ static void create(void)
                *asked ? asked : "/dev/shm or /tmp", strerror(error));
 }
 
-/* Opens the file again if it is still the one at this path. */
+/* Opens the spool's file again, if its path still leads to the same file. */
 static int reopen(void)
 {
     struct stat info;
@@ -244,8 +245,9 @@ static void *extend(size_t bytes)
     return pages;
 }
 
-/* Makes the spool longer and returns its new pages; NULL if that is refused. Locks are held, and the folder
- * may be remote. SIGXFSZ is blocked while it may be raised. */
+/* Makes the spool longer and returns its new pages; NULL if the system refuses. Callers hold locks, and a
+ * remote folder may take long, so this is a long section. SIGXFSZ, which the system may raise, is blocked
+ * separately. */
 void *spool_extend(size_t bytes)
 {
     if (iolens_spool.refused)
@@ -291,7 +293,7 @@ static bool map_again(int fd, int flags)
 }
 
 /* Makes the records private to this process, so that the spool's file no longer changes; returns false if
- * that failed. The previous mapping may then be gone as well, so that it is made again. */
+ * that failed. The failed call may have removed the shared mapping, so it is made again. */
 bool spool_freeze(void)
 {
     int fd = iolens_spool.header ? reopen() : -1;

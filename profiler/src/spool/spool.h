@@ -39,7 +39,7 @@ enum {
 
 struct file;
 
-/* The facts by which one can find out whether a process still runs. */
+/* Facts by which other processes can find out whether this process still runs. */
 struct spool_process {
     int64_t pid, start_ticks; /* Process number, and field 22 of /proc/<pid>/stat. */
     uint64_t namespace;       /* Inode of /proc/self/ns/pid. */
@@ -48,7 +48,7 @@ struct spool_process {
 
 /* The job of a spool; all ranks of one job have the same key. */
 struct spool_job {
-    int64_t pid, start_ns; /* Process number and begin of rank 0. */
+    int64_t pid, start_ns; /* Process number of rank 0, and the time at which it began. */
     char host[HOST_BYTES];
 };
 
@@ -68,7 +68,7 @@ struct spool_header {
     uint64_t beat_ticks, beat_ns; /* Values of both clocks when the spool was last updated. */
     struct file *first;           /* First file of the registry. */
     _Atomic uint32_t partial;     /* Bit m: module m could not record some file. */
-    /* State of each process table, made when the table is first used; NULL until then. */
+    /* Array by process table: the table's state, which is made at the first use; NULL until then. */
     _Atomic(void *) tables[SPOOL_TABLES];
     uint32_t overflow;        /* 1 if later records are not in this file, because it had no room for them. */
     uint32_t replaced;        /* True if exec replaced the program; the process continues as another one. */
@@ -104,7 +104,7 @@ extern const char *const spool_folders[SPOOL_FOLDERS];
  * times per second. */
 void spool_start(uint64_t layout, void (*tell)(void));
 
-/* Describes this process in the form of a spool. */
+/* Fills in the facts by which a spool names this process. */
 void spool_describe_process(struct spool_process *process);
 
 /* Returns `bytes` (whole pages) of new zeroed memory, or NULL after one message with the reason. */
@@ -113,8 +113,8 @@ void *spool_extend(size_t bytes);
 /* Collective. Makes sure that there is a spool, and enters job and rank. */
 void spool_parallel(const struct iolens_transport *transport);
 
-/* Makes later changes to the records stay out of the file, when recording has stopped. Returns false without
- * memory for that; the records must then not be changed. */
+/* Makes the records private to this process when recording has stopped: the file keeps the records as they
+ * are now. Returns false without memory for that; the records must then not be changed. */
 bool spool_freeze(void);
 
 /* Excludes the records so far from the log of a process that is killed. */

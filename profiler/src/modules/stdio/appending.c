@@ -8,8 +8,9 @@
 #include "../lustre/lustre.h"
 #include "../../system/system_call.h"
 
-/* Returns the number of bytes that have left the buffer since the last call, given that `left` are left.
- * If the buffer holds more than is known, another thread has put bytes there and will report them. */
+/* Returns the number of bytes that have left the buffer since the last call; `left` bytes are still in it. If
+ * that is more than the recorder has counted, another thread has written to the stream and will report its
+ * bytes. */
 static int64_t take_landed(struct stream *stream, int64_t bytes, int64_t left)
 {
     int64_t known = stream->pending + bytes;
@@ -26,8 +27,8 @@ static void place(struct stdio_state *s, int64_t begin, int64_t bytes)
         lustre_on_transfer(s->stripes, -1, true, begin, bytes);
 }
 
-/* Notes where bytes were written that an append moved from the buffer to the file. The kernel leaves the
- * descriptor's position behind these bytes, and returns it without asking a file server. */
+/* Notes where bytes were written that left the buffer of a stream in append mode. They end at the
+ * descriptor's position, which the kernel knows without asking a file server. */
 void appending_wrote(struct stream *stream, struct stdio_state *s, int64_t bytes, int64_t left)
 {
     int64_t landed = take_landed(stream, bytes, left);
@@ -68,8 +69,8 @@ void appending_flushed(struct stream *stream, struct stdio_state *s)
     spin_unlock(&s->lock);
 }
 
-/* Returns how many of the bytes in the buffer lie before those of this process: a child of fork finds those
- * of its parent there. */
+/* Returns the number of bytes in the buffer that were there before this process wrote to it: a child of fork
+ * finds its parent's bytes in its copy of the buffer. */
 static int64_t earlier_bytes(const struct stream *stream, int64_t left)
 {
     return left > stream->pending ? left - stream->pending : 0;
@@ -87,8 +88,8 @@ void appending_ends(struct stream *stream, struct stdio_state *s, int64_t left)
     spin_unlock(&s->lock);
 }
 
-/* Predicted end of a file, while the streams that are open at exit are flushed one after another. It belongs
- * to the file and not to a record, because a file may have two names, and a name may have had two files. */
+/* Predicted end of a file, used while the streams that are open at exit are flushed one after another. It is
+ * kept by inode and not by record, because a file may have two names, and a name may have had two files. */
 struct exit_end {
     dev_t device;
     ino_t inode;

@@ -17,18 +17,20 @@ void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_text(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_flush(const struct call *c, FILE *stream); /* A NULL stream means all streams. */
 
-/* Counts `done` complete items; part of another item may have moved the position. */
+/* Counts the `done` items that were moved completely. The position may show that part of a further item was
+ * moved, too. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
 void stdio_on_items_written(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);
-/* Counts the bytes that fgets read into `room` bytes. Bytes behind a zero byte count only if
- * the position shows them: not in a pipe, nor in a stream whose descriptor the program moved itself. */
+/* Counts the bytes that fgets read into `room` bytes. Bytes behind a zero byte count only if the change of
+ * position shows them, which it does not in a pipe or if the program moved the descriptor itself. */
 void stdio_on_string(const struct call *c, FILE *stream, const char *string, int room);
 /* Counts the bytes that getline and fgetc returned. */
 void stdio_on_line(const struct call *c, FILE *stream, ssize_t bytes);
 void stdio_on_letter(const struct call *c, FILE *stream, int letter);
 void stdio_on_word(const struct call *c, FILE *stream, int word); /* Counts the word that getw returned. */
 void stdio_on_unget(FILE *stream, int64_t bytes);
-/* Returns how far the stream stands behind the last counted call; a number below 0 if it has no position. */
+/* Returns by how many bytes the stream's position has moved since the last counted call; a number below 0 if
+ * it has no position. */
 int64_t stdio_bytes_since(FILE *stream);
 /* Updates the position without counting a call; a read of 0 bytes may have flushed the buffer. */
 void stdio_on_drift(FILE *stream);

@@ -3,7 +3,7 @@
 #include "appending.h"
 #include "stdio_state.h"
 
-/* A standard stream that is a file makes a log worth keeping if it moves at least this number of bytes. */
+/* Least number of bytes that a standard stream must move to or from a file to make the log worth keeping. */
 enum { WORTH_A_LOG = 4096 };
 
 static void stdio_init(void *state, struct file *file, int fd)
@@ -15,8 +15,8 @@ static void stdio_init(void *state, struct file *file, int fd)
         s->record.ints[STDIO_OPENS] = 1; /* Standard streams are open from the start. */
 }
 
-/* Returns true if a standard stream is worth a log by itself: it was redirected, as in `sort <in >out`, and
- * moved more bytes than a greeting has. */
+/* Returns true if a standard stream is worth a log by itself: it was redirected to or from a file, as in
+ * `sort <in >out`, and moved at least WORTH_A_LOG bytes. */
 static bool stdio_matters(const void *state, const struct file *file)
 {
     const int64_t *ints = ((const struct stdio_state *)state)->record.ints;

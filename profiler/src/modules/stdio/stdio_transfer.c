@@ -40,7 +40,7 @@ static void ask_position(struct stream *stream)
 __attribute__((noinline)) static void on_appending(const struct call *c, struct stream *stream,
                                                    enum stdio_int counter, int64_t bytes)
 {
-    /* Must be called before the file's lock is taken, because it may take the stream's lock. */
+    /* Called before the file's lock is taken, because this call may take the stream's lock. */
     int64_t left = streams_held(stream->handle);
     struct stdio_state *s = stdio_lock(stream);
     if (!s)
@@ -177,7 +177,7 @@ __attribute__((noinline)) static void on_fewer_items(const struct call *c, FILE 
 }
 
 /* Counts a call that moved `done` of `asked` items. Both branches end in a call, so that the compiler needs
- * no stack frame for the usual branch. */
+ * no stack frame in the usual case. */
 static inline void on_items(const struct call *c, FILE *stream, enum stdio_int counter, size_t size,
                             size_t asked, size_t done)
 {
@@ -203,9 +203,9 @@ int64_t stdio_bytes_since(FILE *handle)
     return stream ? ftello(handle) - stream->offset : 0;
 }
 
-/* Returns the length of a text whose first zero byte may be one of its own. The position tells how many bytes
- * were read, but another thread or process may have moved it too; so that number counts only if a text of
- * this length can be what fgets returned. */
+/* Returns the length of a text that may itself contain zero bytes. The change of position tells how many
+ * bytes were read, unless another thread or process moved the position, too. So it counts only if fgets can
+ * have returned a text of that length. */
 static int64_t length_with_zeros(FILE *stream, const char *string, int64_t before_zero, int room)
 {
     int64_t read = stdio_bytes_since(stream);

@@ -137,9 +137,9 @@ void streams_forget_states(void)
             stream->stdio = NULL;
 }
 
-/* Returns the bytes in the buffer of a wide stream, for which __fpending counts characters. Their bytes lie
- * between the position of the descriptor and that of the stream. If another thread is in a call with the
- * stream, its lock is not waited for, and each character counts as a byte. */
+/* Returns the bytes in the buffer of a wide stream, for which __fpending counts characters. These bytes lie
+ * between the descriptor's position and the stream's position. If another thread uses the stream, the
+ * stream's lock is not waited for, and each character counts as one byte. */
 static int64_t wide_held(FILE *handle, int64_t letters)
 {
     if (letters == 0 || ftrylockfile(handle) != 0)
@@ -175,8 +175,8 @@ static void mark_listed(struct stream *stream, int64_t left)
     stream->listed = true;
 }
 
-/* Asks all open streams for their positions. This happens after the C library's list of streams is unlocked,
- * because asking may have to wait for another thread's call with the stream. */
+/* Reads the positions of all open streams. This happens after the C library's list of streams is unlocked,
+ * because reading a position may have to wait for another thread's call on the stream. */
 void streams_ask_offsets(void)
 {
     streams_each_open(mark_listed);

@@ -10,8 +10,8 @@
 #include "stdio_events.h"
 #include "streams.h"
 
-/* Returns the bytes of one character. A character that the locale cannot encode counts as one byte, as for
- * ftell. */
+/* Returns the number of bytes of a character in the locale; 1 for a character that the locale cannot encode,
+ * as ftell assumes. */
 static int64_t letter_bytes(wint_t letter)
 {
     enum { ASCII = 0x80 };
@@ -44,7 +44,8 @@ void stdio_on_wide_letter_written(const struct call *c, FILE *stream, wint_t let
     stdio_on_write(c, stream, letter_bytes(letter));
 }
 
-/* Returns the bytes of a text whose first zero may be one of its own letters, as for fgets. */
+/* Returns the bytes of a text that may itself contain zero characters; see length_with_zeros in
+ * stdio_transfer.c. */
 static int64_t bytes_with_zeros(FILE *stream, const wchar_t *string, int64_t before_zero, int room)
 {
     int64_t read = stdio_bytes_since(stream), bytes = 0;
@@ -75,8 +76,7 @@ void stdio_on_wide_text(const struct call *c, FILE *stream, const wchar_t *text)
     stdio_on_text(c, stream, text_bytes(text));
 }
 
-/* Prints into this memory and returns the bytes of the letters; -1 if they do not fit, or cannot be printed.
- */
+/* Prints into `text` and returns the bytes of the characters; -1 if they do not fit or cannot be printed. */
 static int64_t bytes_printed_into(wchar_t *text, size_t room, const wchar_t *format, va_list list)
 {
     va_list again;
@@ -89,9 +89,9 @@ static int64_t bytes_printed_into(wchar_t *text, size_t room, const wchar_t *for
     return bytes;
 }
 
-/* Computes the bytes of a formatted output before it is printed. The stream's position would not tell them: a
- * pipe has none, other processes may append to the file meanwhile, and behind a rewind glibc may report a
- * wrong one. */
+/* Computes the bytes of a formatted output before it is printed. The stream's position cannot be used: a pipe
+ * has no position, other processes may append to the file meanwhile, and after a rewind glibc may report a
+ * wrong position. */
 void stdio_before_wide_print(struct call *c, FILE *stream, const wchar_t *format, va_list list)
 {
     enum { FEW = 256, GROWTH = 16, MOST = 1 << 24 };

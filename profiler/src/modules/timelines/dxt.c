@@ -51,9 +51,8 @@ bool dxt_grow(struct dxt *dxt, struct dxt_trace *trace)
     return true;
 }
 
-/* Returns true for the last chunk of a trace: the one in which the next segment would lie. In a copy made
- * while the trace grew, `trace->last` may be of another moment than `trace->next`, and more chunks may
- * follow. */
+/* Returns true for the last chunk of a trace, which is the one where the next segment goes. `trace->last`
+ * cannot be used: in a copy made while the trace grew, it may be older or newer than `trace->next`. */
 static bool is_last(const struct dxt_trace *trace, const struct dxt_chunk *chunk)
 {
     return trace->next >= chunk->segment && trace->next <= chunk->segment + chunk->size;

@@ -15,7 +15,7 @@ struct dxt_segment {
 
 /* Segments of one direction in the order in which the calls ended, in chunks from the arena. */
 struct dxt_trace {
-    struct dxt_segment *next, *end; /* Free room in the last chunk. */
+    struct dxt_segment *next, *end; /* Begin and end of the free room in the last chunk. */
     struct dxt_chunk *first, *last;
 };
 

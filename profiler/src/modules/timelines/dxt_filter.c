@@ -14,11 +14,11 @@
 
 static struct dxt_filter {
     bool on;
-    /* Smallest share (0 to 1) of small or of unaligned accesses that a file must have to be traced; negative:
-       any share. */
+    /* Smallest share (0 to 1) of small or of unaligned accesses with which a file's trace is kept; a negative
+     * value keeps every trace. */
     double small, unaligned;
     size_t limit;       /* Bytes that traces may use. */
-    atomic_size_t left; /* Number of segments that traces may still take. */
+    atomic_size_t left; /* Bytes that traces may still use. */
 } iolens_dxt;
 
 enum { MIB = 1024 * 1024, ANY = -1 };
@@ -102,8 +102,8 @@ bool dxt_wants_file(const struct file *file)
            (!*patterns || name_matches(file->path, patterns));
 }
 
-/* Returns true if a file's traces get into the log. As in Darshan, small is up to 10 KiB, and a file without
- * a POSIX record keeps its trace. */
+/* Returns true if a file's traces get into the log. As in Darshan, accesses of up to 10 KiB are small, and
+ * the trace of a file without a POSIX record is kept. */
 bool dxt_keeps_file(const struct file *file, int64_t rank)
 {
     const struct posix_record *posix = file->state[MODULE_POSIX]; /* A file's state of the POSIX module begins

@@ -17,11 +17,11 @@ void dxt_reset(void);
 /* Takes `bytes` from the memory for traces; returns false if too few are left. */
 bool dxt_take(size_t bytes);
 
-/* Decides by name and rank, at the first use of a file, whether it is traced. Before MPI_Init any rank
- * matches. */
+/* Returns true if a file is to be traced, by its name and this rank. Called at the first use of the file;
+ * before MPI_Init every rank matches. */
 bool dxt_wants_file(const struct file *file);
 
-/* Decides at the end, by rank and by the POSIX counters of the file, whether its trace is kept. */
+/* Returns true if a file's trace is kept when recording ends, by this rank and the file's POSIX counters. */
 bool dxt_keeps_file(const struct file *file, int64_t rank);
 
 #endif

@@ -47,7 +47,7 @@ static bool heatmap_validate(const void *state, const struct area *area)
            is_measured_time(((const struct heatmap *)state)->width);
 }
 
-/* One state per kind of heat map; NULL until the first transfer. */
+/* State of each kind of heat map; NULL until the first transfer. */
 static void *_Atomic iolens_heatmaps[HEATMAP_APIS];
 
 static void heatmap_reset(void)
@@ -80,8 +80,8 @@ static void merge_pairs(struct heatmap *map)
     map->width *= 2;
 }
 
-/* Spreads `bytes` evenly over [t0, t1] into bins of `width`; returns the part that belongs to the bin of
- * t1. */
+/* Spreads `bytes` evenly over the bins of `width` seconds between t0 and t1. The share of the last bin, which
+ * contains t1, is returned and not added. */
 static int64_t spread(int64_t *bins, double width, int64_t bytes, double t0, double t1)
 {
     int64_t done = 0;
@@ -100,8 +100,8 @@ static void flush(struct heatmap *map, const struct heat *heat)
         map->bytes[direction][bin] += heat->bytes[direction];
 }
 
-/* Adds a transfer that ends in another bin than the file's present one. If the map cannot be allocated, the
- * bytes of the file's bin are dropped when recording ends. */
+/* Adds a transfer that ends in another bin than the file's present one. If the map cannot be allocated, this
+ * file's bytes are missing in the heat map. */
 void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t bytes, double t0, double t1)
 {
     struct heatmap *map = map_of(api);

@@ -1,6 +1,6 @@
 /* Facts about a traced file that single transfers (DXT) lack: when it was opened, flushed and closed, which
- * transfers were collective, and through which view. They are kept if transfers are traced, in the same
- * memory. */
+ * transfers were collective, and through which view. They are recorded only while transfers are traced, and
+ * use the memory reserved for traces. */
 #ifndef IOLENS_TRACED_EVENTS_H
 #define IOLENS_TRACED_EVENTS_H
 

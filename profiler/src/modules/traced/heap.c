@@ -14,8 +14,8 @@
 #include "../../tables/table_merge.h"
 #include "heap_blocks.h"
 
-/* MOST_CALLERS: largest number of rows. CXX_CALLERS: number of callers to look at for the one in the program:
- * it calls operator new[], which calls operator new, which calls malloc. */
+/* MOST_CALLERS: largest number of rows. CXX_CALLERS: number of return addresses that are searched for the
+ * program's own code, which calls operator new[], which calls operator new, which calls malloc. */
 enum { MOST_CALLERS = 16384, CXX_CALLERS = 3, REMARK_BYTES = 256, ALL_CALLERS = -1 };
 
 extern const struct process_table table_heap;
@@ -25,8 +25,8 @@ struct amounts {
 };
 
 /* `high_bytes` of a caller are the bytes that it held at high water number `high`. They are updated only when
- * the caller's bytes change after a later high water, so that a high water takes equally long with any number
- * of callers. */
+ * the caller's bytes change after a later high water, so that the cost of a high water does not grow with the
+ * number of callers. */
 struct caller {
     struct amounts amounts;
     uint64_t high; /* Number of the high water at which `high_bytes` is valid. */
@@ -129,11 +129,11 @@ static void add(const void *memory, int64_t bytes, const void *caller)
     if (!state)
         return;
     if (state->amounts.calls == 0)
-        objects_look(); /* Looks up the loaded libraries now, so that the callers of a process that is killed
-                           before its first sign of life have names. */
+        objects_look(); /* Looks up the loaded libraries now, because the process may be killed before the
+                         * spool's next update, and its callers need names. */
     spin_lock(&iolens_heap_lock);
-    take(state, memory, &earlier); /* If an earlier block is known at this address, it was freed by a call
-                                      that was not seen. */
+    take(state, memory, &earlier); /* A block that is still known at this address was freed by a call that was
+                                    * not recorded. */
     follow(state, memory, bytes, owner);
     if (owner) {
         owner->amounts.calls++;
@@ -161,8 +161,8 @@ static int64_t give_back(const void *memory, void **owner)
     return bytes;
 }
 
-/* Ends following a block that is about to be freed; returns its bytes, or -1. Works while the program has
- * switched recording off, too: otherwise such blocks would seem never to be freed. */
+/* Ends following a block that is about to be freed; returns its bytes, or -1. Also works while the program
+ * has switched recording off, because blocks freed meanwhile would otherwise count as never freed. */
 IOLENS_EXPORT int64_t iolens_heap_freed(const void *memory, void **owner)
 {
     int64_t bytes = -1;

@@ -38,7 +38,8 @@ static bool grow(void)
     struct heap_block *fresh = slots <= MOST_SLOTS ? pages_alloc(slots * sizeof *fresh) : NULL;
     if (!fresh)
         return false;
-    /* Moving millions of blocks takes a second, during which other threads must wait patiently. */
+    /* Moving millions of blocks takes a second, during which other threads must not treat the lock as
+     * abandoned. */
     struct long_section section = long_section_begin(0);
     iolens_heap_blocks.slot = fresh;
     iolens_heap_blocks.slots = slots;

@@ -2,8 +2,8 @@
  * and the differences are added up by function and region.
  *
  * A thread keeps the values that it read at the start of each unfinished call. A call may be left without an
- * end, by longjmp or in a forked child. This shows when a later call begins farther up the stack, in memory
- * that the earlier call would still use. Calls whose end is not certain are not counted. */
+ * end, by longjmp or in a forked child. It is recognised when a later call begins farther up the stack, in
+ * memory that the unfinished call would still use. Calls whose end is not certain are not counted. */
 #include "traced_counters.h"
 
 #include <signal.h>
@@ -45,8 +45,7 @@ struct calls {
     struct begun begun[TRACED_DEEPEST];
 };
 
-/* Indexed by thread_slot, whose last value several threads may share. The memory of an ended thread is
- * reused. */
+/* Array by thread_slot; several threads may share the last slot. The memory of an ended thread is reused. */
 static struct calls *iolens_traced_calls[SLOTS_MOST - 1] LARGE_ROOM;
 
 /* Calls that this thread has begun and not ended, and the slot whose memory they use. */
@@ -69,8 +68,8 @@ static struct traced_sums *sums_of(const struct traced_key *key)
     return row ? keyed_value(row, &traced_sums_shape) : NULL;
 }
 
-/* Returns the memory for the open calls of a thread. Writes to every page and reads the counters once, so
- * that no call pays for the first time. */
+/* Allocates the memory for the open calls of a thread, writes to every page and reads the counters once, so
+ * that no traced call pays for these first times. */
 static struct calls *made(uint32_t slot)
 {
     struct calls *calls = arena_alloc(&iolens.scratch, sizeof *calls);
@@ -157,8 +156,8 @@ static void grow(_Atomic int64_t *sum, int64_t by)
     atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
 }
 
-/* Adds the counts between two readings to the sums. A sum becomes smaller if the program closed a counter in
- * between. */
+/* Adds the difference of two readings to the sums. The difference may be negative if the program closed a
+ * counter in between. */
 static void add(struct traced_sums *sums, const struct counts *begin, const struct counts *end)
 {
     for (int i = 0; i < counters_number(); i++) {
@@ -174,7 +173,8 @@ static void add(struct traced_sums *sums, const struct counts *begin, const stru
 
 static int64_t ns(double seconds) { return (int64_t)(seconds * 1e9); }
 
-/* Stops reading counters if that takes too large a part of the measured time. */
+/* Notes how long reading the counters took, and stops reading them if that is too large a part of the
+ * measured time. */
 static void count_reading(struct traced_sums *sums, double reading, double inside)
 {
     grow(&sums->reading_ns, ns(reading));

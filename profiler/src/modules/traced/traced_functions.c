@@ -100,8 +100,8 @@ IOLENS_EXPORT double iolens_spent(void) { return iolens_spent_time; }
 
 IOLENS_EXPORT void iolens_spend(double before, double seconds) { iolens_spent_time = before + seconds; }
 
-/* Adds a call. `spent` is the time that the thread had spent in timed calls when this call began. All that
- * was added since then belongs to calls inside this one, and is replaced by the time of this call. */
+/* Adds a call. `spent` is the time that the thread had spent in timed calls when this call began. Whatever
+ * was added to it since belongs to calls inside this one, and the time of this call takes its place. */
 static void add(struct calls *calls, double seconds, double spent, bool outermost)
 {
     double within = iolens_spent_time - spent;
@@ -136,8 +136,8 @@ static void add_traced(uint32_t function, double seconds, int64_t bytes, double 
 
 static _Atomic double iolens_traced_beat; /* Time of the next update of the records in the spool. */
 
-/* Updates the records that a killed process leaves, from time to time: traced calls may be all that a process
- * does before it is killed. */
+/* Updates the records in the spool from time to time, because a process that makes only traced calls may be
+ * killed. */
 static void give_sign_of_life(double now)
 {
     if (now < atomic_load_explicit(&iolens_traced_beat, memory_order_relaxed))
@@ -146,7 +146,8 @@ static void give_sign_of_life(double now)
     spool_beat();
 }
 
-/* Lets a child of fork give its first sign of life at once, because its clock begins at 0. */
+/* Lets the first traced call in a child of fork update the spool at once, because the child's clock begins at
+ * 0 again. */
 static void reset(void) { iolens_traced_beat = 0; }
 
 static void record(uint32_t function, double t0, double t1, int64_t bytes, double spent)
@@ -161,8 +162,8 @@ IOLENS_EXPORT void iolens_traced(uint32_t function, double t0, double t1, int64_
         RECORDER(record(function, t0, t1, bytes, spent));
 }
 
-/* Returns true for a short function that is called often: timing it mostly measures the timing itself. TAU
- * throttles such functions by the same two limits. */
+/* Returns true for a short function that is called often, because timing it mostly measures the timing
+ * itself. TAU throttles such functions by the same two limits. */
 static bool is_tiny(const struct calls *calls)
 {
     return calls->calls >= THROTTLE_CALLS && calls->ns / calls->calls < THROTTLE_NS;
@@ -192,9 +193,9 @@ IOLENS_EXPORT void iolens_called(const struct iolens_called *call, double t1, bo
 
 static struct thread_rooms iolens_called_rooms;
 
-/* Returns memory for a thread's calls, of which all pages have been written to: page faults inside a function
- * would count as the function's own. Returns NULL in a signal handler that interrupted the recorder, which
- * may hold a lock. */
+/* Returns memory for a thread's calls. All its pages have been written to, because a page fault inside a
+ * function would count as the function's own time. Returns NULL in a signal handler that interrupted the
+ * recorder, which may hold a lock. */
 IOLENS_EXPORT void *iolens_called_room(size_t bytes, void **mine)
 {
     if (!iolens_active() || iolens_busy)
@@ -208,9 +209,8 @@ static void (*iolens_close_calls)(void);
 
 IOLENS_EXPORT void iolens_called_close(void (*close)(void)) { iolens_close_calls = close; }
 
-/* Returns the mean seconds that recording a call takes. Records calls that take no time into a row that
- * nobody sees, much as trace_enter and trace_leave do. The mark of being in the recorder stays as it is here.
- */
+/* Returns the mean seconds that recording a call takes. Records empty calls into a discarded row, nearly as
+ * trace_enter and trace_leave do; only the variable iolens_busy is not set and cleared. */
 static double trial(const struct traced_key *key)
 {
     struct calls nowhere = {0};
