@@ -20,7 +20,7 @@ from iolens.errors import IolensError
 from iolens.places import BUILD_FOR_LUSTRE, CHECKOUT, IN_WHEEL, INSTALLED, folders_of_libraries
 
 _SHARED = INSTALLED.parent.parent / "share" / "iolens"
-"""PREFIX/share/iolens, which holds files below the prefix where `make install` put the package."""
+"""PREFIX/share/iolens: the folder in which `make install` put the files that are neither programs nor libraries."""
 
 MACHINES = ("thin-links", "balanced-links", "fat-links")
 """Names of the configurations of emulated storage that come with iolens, in the order of the number of targets that a
@@ -41,8 +41,8 @@ def own_workloads() -> Path:
 
 
 def source_of_workloads() -> Path | None:
-    """Returns the folder above the workloads' source, in a checkout or a wheel; None below a prefix, which has
-    no source.
+    """Returns the folder above the workloads' source, in a checkout or a wheel; None after `make install`, which does
+    not copy the source.
     """
     return next(
         (folder for folder in (CHECKOUT, IN_WHEEL / "source") if (folder / "workloads/Makefile").is_file()), None

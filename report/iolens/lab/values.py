@@ -25,8 +25,8 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ValueKind(Generic[T]):
-    """A kind of value: the function that converts it, and its schema, which is made when all tables that it may name
-    are complete.
+    """A kind of value: the function that converts it, and a function that returns its schema. The schema is made late,
+    because it may list names from tables that are still being filled.
     """
 
     convert: Callable[[Any], T]
@@ -161,8 +161,8 @@ def one_of(*choices: str) -> ValueKind[str]:
 
 
 def name_in(table: Mapping[str, Any], *others: str) -> ValueKind[str]:
-    """Makes a kind that accepts the name of a row of a table, as the table is when the value is read, or one of a few
-    other names.
+    """Makes a kind that accepts a key of `table` or one of the `others`. The table may still get rows before a value is
+    read.
     """
 
     def check(value: Any) -> str:

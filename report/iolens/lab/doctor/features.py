@@ -67,7 +67,7 @@ def _feature_result(name: str, works: bool, found: str) -> CheckResult:
 
 
 def _largest_family(job: Job) -> int:
-    """Returns the number of files in the largest family of a log."""
+    """Returns the number of files in the largest family: files whose names differ only in numbers."""
     from iolens.metrics.files.costly_files import file_families
 
     return int(file_families(job)["files"].max(initial=0))
@@ -81,7 +81,7 @@ def _has_bytes_over_time(job: Job) -> bool:
 
 
 def _limit_holds(job: Job) -> bool:
-    """Returns whether a limit on the written bytes holds for the log against itself."""
+    """Compares the log with itself, and returns whether `iolens check` finds that its written bytes have not grown."""
     from iolens.metrics.subjects.gate import HELD, judge_limit, limit_of
     from iolens.metrics.subjects.subject import Subject, Trial
 

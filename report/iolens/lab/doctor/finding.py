@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of a check: `works` is None if the check cannot fail; `remedy` says what to do, or what works without
-    it.
+    """The result of one check. `works` is None for a check that only informs; `remedy` says what to do, or what still
+    works if the checked part is missing.
     """
 
     name: str

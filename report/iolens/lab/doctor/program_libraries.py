@@ -15,13 +15,15 @@ from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 _LDCONFIG = "/sbin/ldconfig"
 _NEWEST_1_8 = 10
-"""Highest interface number (behind `.so.`) of a library of HDF5 1.8, whose handles have another size than those of
-later versions.
+"""Highest number behind `.so.` in the name of a library of HDF5 1.8. That version's handles have another size than
+those of later versions.
 """
 
 
 def program_libraries() -> Iterator[CheckResult]:
-    """Checks which of the libraries are installed, and says what the profiler records with each, or not without it."""
+    """Checks which of these libraries are installed. Says what the profiler records with an installed library, or what
+    it cannot record because one is missing.
+    """
     known = _libraries()
     yield _check_hdf5(known)
     yield _library_result(
@@ -34,7 +36,7 @@ def program_libraries() -> Iterator[CheckResult]:
 
 
 def _check_hdf5(known: Sequence[Path]) -> CheckResult:
-    """Checks which of the known libraries are HDF5 that takes settings from outside (`iolens run --hdf5`)."""
+    """Checks which HDF5 libraries accept settings from outside the program (`iolens run --hdf5`)."""
     found = [
         path
         for path in _versioned_libraries(r"libhdf5(_serial|_openmpi|_mpich)?", known)
@@ -52,7 +54,7 @@ def _interface(path: Path) -> int:
 
 
 def _library_result(name: str, found: Sequence[Path], use: str, without: str) -> CheckResult:
-    """Returns the result for a library: its paths and its use, or what is lacking without it."""
+    """Returns the result for a library: its paths and its use or, if it is missing, what cannot be recorded."""
     if not found:
         return CheckResult(name, "not there", None, without)
     return CheckResult(name, ", ".join(map(str, found)), works=True, remedy=use)
@@ -64,7 +66,9 @@ def _versioned_libraries(stem: str, known: Sequence[Path]) -> list[Path]:
 
 
 def _libraries() -> list[Path]:
-    """Returns the libraries that the loader knows: those of LD_LIBRARY_PATH first, one of each name."""
+    """Returns the libraries that the loader knows: those of LD_LIBRARY_PATH first, and only the first one of each
+    name.
+    """
     folders = [Path(folder) for folder in re.split("[:;]", os.environ.get("LD_LIBRARY_PATH", "")) if folder]
     nearer = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("lib*.so*"))]
     listed = [Path(line.split(" => ")[1]) for line in mpi_output(_LDCONFIG, "-p").splitlines() if " => " in line]

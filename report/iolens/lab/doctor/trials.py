@@ -32,7 +32,7 @@ class FeatureTrial:
 
 
 def recording() -> FeatureTrial:
-    """Tries to record, with samples, a Python program that writes files, and makes each kind of call once."""
+    """Tries to record and to sample a Python program that writes files and makes each kind of call once."""
     with tempfile.TemporaryDirectory() as name:
         words = [sys.executable, "-I", "-S", "-c", PROGRAM, f"{name}/trial"]
         result, job = _judged_log("a program", name, words, {}, 1)
@@ -63,8 +63,8 @@ def parallel_recording() -> Iterator[CheckResult]:
 def _judged_log(
     what: str, folder: str, words: list[str], launcher: dict[str, str], ranks: int
 ) -> tuple[CheckResult, Job | None]:
-    """Checks that one log was written, with this number of ranks and the bytes that were written; returns the result
-    and the log.
+    """Records a command, and checks that it wrote one log with this number of ranks and at least `BYTES` written bytes.
+    Returns the result and the log.
     """
     logs = Path(folder, "logs")
     logs.mkdir()

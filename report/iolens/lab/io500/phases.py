@@ -27,7 +27,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of IO500: its program, its options, and the operation of its result that counts."""
+    """One phase of IO500: its program, its options, and the operation whose result is the phase's value."""
 
     name: str
     program: str

@@ -25,7 +25,7 @@ class PhaseResult:
 
 @dataclass(frozen=True)
 class Score:
-    """The score in GiB/s, in kIOPS, and the square root of their product."""
+    """The score: the bandwidth in GiB/s, the rate in kIOPS, and the square root of their product."""
 
     bandwidth: float
     rate: float
@@ -65,6 +65,6 @@ def outcome_line(outcome: PhaseResult) -> str:
 
 
 def score_line(score: Score) -> str:
-    """Returns IO500's last line, marked as no valid submission in IO500's form."""
+    """Returns IO500's last line. As in IO500's own output, `INVALID` marks a score that must not be submitted."""
     means = f"Bandwidth {score.bandwidth:.6f} GiB/s : IOPS {score.rate:.6f} kiops"
     return f"[SCORE INVALID] {means} : TOTAL {score.total:.6f}"

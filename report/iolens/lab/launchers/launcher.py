@@ -50,10 +50,10 @@ class Launcher:
     under way are ended, unless `holds` says otherwise. `holds(folder)` returns True if this sweep or an earlier one
     submitted the task of this folder to a batch system, where it continues by itself (`run` left a file in the folder
     that says so). If `run` is given this task again, it waits for it instead of starting it. `elsewhere`: ranks run on
-    other machines than the sweep, which share files with it and no memory. `keys` are the keys of the launcher's own
-    section in experiment.yaml, each with the kind of its value and a description. `nodes(options)` returns the number
-    of nodes over which the ranks of a task are spread. `preview(tasks)` returns the commands that would be started, as
-    text; by default one command line per task.
+    other machines than the sweep; these machines share files with it, but no memory. `keys` are the keys of the
+    launcher's own section in experiment.yaml, each with the kind of its value and a description. `nodes(options)`
+    returns the number of nodes over which the ranks of a task are spread. `preview(tasks)` returns the commands that
+    would be started, as text; by default one command line per task.
     """
 
     name: str

@@ -36,8 +36,8 @@ _STARTERS = (
         {word: ("--map-by", word) for word in MAPPINGS},
         ("--map-by", "ppr:{}:node"),
     ),
-    # Cores and sockets are set by variables of Intel MPI, which the toolkit's own settings for ranks of one node switch
-    # off.
+    # Intel MPI places ranks on cores and sockets by environment variables instead of options, and the toolkit's own
+    # settings for ranks on one node switch these variables off.
     Starter("Intel MPI's mpirun", r"Intel", {"node": ("-ppn", "1")}, ("-ppn", "{}")),
     Starter(
         "MPICH's mpirun",

@@ -99,8 +99,8 @@ def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, No
 
 
 def _refill(left: Iterator[Sequence[RunSpec]], under_way: list[Handed]) -> list[Handed]:
-    """Submits more jobs while fewer than wanted are in the queue. Each is added to those under way at once, so that it
-    is known if the user interrupts the sweep. Returns all that are under way.
+    """Submits more jobs while fewer than wanted are in the queue, and returns all submitted tasks. Each task is added
+    to `under_way` as soon as it is submitted, so that none is forgotten if the user interrupts the sweep.
     """
     while len({handed.job for handed in under_way}) < _QUEUED and (batch := next(left, None)):
         known = {task.folder: _handed_before(task) for task in batch}
@@ -213,7 +213,9 @@ def _with_job(handed: Handed, outcome: Outcome, job: QueuedJob | None) -> Outcom
 
 
 def _starter(flavour: mpi.Flavour | None) -> str:
-    """Returns the MPI's own launcher, which starts its ranks through Slurm; raises if Slurm is not there either."""
+    """Returns the launcher of the program's MPI, which starts ranks through Slurm; raises if Slurm's commands do not
+    answer.
+    """
     if states([]) is None:
         raise IolensError(
             "squeue does not answer; run this on a node where Slurm's commands work, or set `launcher: local`"

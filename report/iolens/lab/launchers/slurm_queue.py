@@ -14,8 +14,8 @@ from dataclasses import dataclass
 _ENDED = frozenset(
     "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REVOKED TIMEOUT".split()
 )
-"""States that a job does not leave (squeue(1), JOB STATE CODES). Preempted jobs that are put back are listed as
-REQUEUED or PENDING soon after.
+"""The final states of a job (squeue(1), JOB STATE CODES). Preempted jobs that are put back are listed as REQUEUED or
+PENDING soon after.
 """
 
 _GONE = "GONE"
@@ -57,8 +57,8 @@ def states(jobs: Iterable[int]) -> Mapping[int, QueuedJob] | None:
 
 
 def _listed_job(line: str) -> tuple[int, QueuedJob]:
-    """Returns number and state from a line of squeue; the number is 0 if it is no plain number, as for an array of
-    jobs.
+    """Returns the number and the state of a job from a line of squeue. The number is 0 if squeue prints no plain
+    number, as for an array of jobs.
     """
     number, state, reason = [*line.split("|", 2), "", ""][:3]
     return (int(number) if number.isdecimal() else 0), QueuedJob(state, reason)

@@ -29,8 +29,8 @@ DIRECTIVES: Mapping[str, str] = {
 
 
 def script(name: str, tasks: Sequence[RunSpec], output: str) -> str:
-    """Returns the script that does these runs one after the other. `name` is the job's: Slurm runs one job of a name at
-    a time.
+    """Returns the script that performs these runs one after the other. `name` is the name of the job; of several jobs
+    with the same name, Slurm runs only one at a time.
     """
     options = tasks[0].options
     folder = batch_folder()

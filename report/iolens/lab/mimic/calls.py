@@ -78,7 +78,7 @@ STREAM_CALLS = (
     CallKind.STREAM_FLUSH,
     CallKind.STREAM_CLOSE,
 )
-"""The kinds of calls on streams, which make no record of POSIX."""
+"""The kinds of calls on streams; POSIX records do not contain them."""
 
 NO_FILE = -1
 """File number of a call that uses no file."""
@@ -129,7 +129,9 @@ def joined(parts: Sequence[Calls]) -> Calls:
 
 
 def in_order(calls: Calls) -> Calls:
-    """Returns the calls by rank, and for each rank in the order in which they ended, in which counters see them."""
+    """Returns the calls by rank, and for each rank in the order in which they ended, because a counter changes when its
+    call ends.
+    """
     return calls[np.lexsort((calls.start, calls.end, calls.rank))]
 
 
@@ -214,8 +216,8 @@ def event_names(table: Records) -> np.ndarray:
 def events_of(
     job: Job, ids: Mapping[int, int], kinds: Mapping[str, CallKind], views: Mapping[tuple[int, int], int] | None = None
 ) -> Calls:
-    """Returns the traced events that `kinds` names, as calls; `detail` is the number that `views` gives to the event's
-    view, by its rank and its number on that rank; -1 if there is none.
+    """Returns the traced events that `kinds` names, as calls. `views` maps a rank, and the rank's own number of a view,
+    to the number of that view among all; this number becomes `detail`, or -1 if there is none.
     """
     table = job.tables["traced_events"]
     words = event_names(table)

@@ -48,7 +48,7 @@ class Exchanges:
 
 
 def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exchanges:
-    """Returns the blocking collective calls of a log; `communicators` are those that are already known."""
+    """Returns the blocking collective calls of a log; `communicators` has the communicators that are already known."""
     table = job.tables.get("why_events", Records({}))
     if not len(table):
         note = (

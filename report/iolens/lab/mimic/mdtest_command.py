@@ -23,8 +23,8 @@ _KINDS = (
 """Kinds of calls that mdtest makes."""
 
 _SHIFTS = {"-T": 1, "-E": 2, "-r": 3}
-"""mdtest's options for the phases after the creation. In each of them a rank uses the files of the rank that is this
-many times `-N` away.
+"""mdtest's options for the phases that follow the creation of the files. In these phases a rank uses the files of
+another rank, whose distance is `-N` times this number.
 """
 
 
@@ -78,8 +78,8 @@ def _bytes_of(transfers: Calls, files: np.ndarray) -> int:
 
 
 def _shift(phases: dict[str, Calls], files: np.ndarray, creators: np.ndarray, ranks: int) -> int | None:
-    """Returns the smallest `-N` with which every phase goes to the files of the ranks that mdtest gives it; None if
-    there is no such number, or a phase does not use each file once.
+    """Returns the smallest `-N` for which mdtest's ranks would use, in every phase, the files of the same ranks as in
+    the recorded run. Returns None if no number fits, or if a phase does not use each file once.
     """
     possible = np.arange(ranks)
     for option, calls in phases.items():
@@ -102,7 +102,7 @@ def _own_folders(trace: Trace, files: np.ndarray, creators: np.ndarray) -> bool 
 
 
 def _folders_made(trace: Trace, files: np.ndarray) -> np.ndarray:
-    """Returns the number of folders that each rank made, without those in which the files lie."""
+    """Returns the number of folders that each rank made, without the folders in which the files lie."""
     around = {str(folder) for file in files for folder in PurePosixPath(trace.files[file].name).parents}
     calls = trace.calls[trace.calls.kind == CallKind.MAKE_FOLDER]
     beside = np.array([trace.files[file].name not in around for file in calls.file], bool)

@@ -76,7 +76,7 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
 
 
 def _counters(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, int]]:
-    """Returns the sums of the counters that are used here, by file."""
+    """Returns, by file, the sums of the counters that a mini-app needs."""
     table = job.records.get("MPI-IO")
     found: dict[int, dict[str, int]] = {}
     if table is None:
@@ -93,8 +93,8 @@ def _counters(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, int]]:
 
 
 def _read_views(job: Job) -> tuple[tuple[View, ...], dict[tuple[int, int], int]]:
-    """Returns the different views of all ranks, and the number among them that belongs to each pair of a rank and its
-    own number of a view.
+    """Returns the distinct views of all ranks, and the place of each view among them by rank and by the rank's own
+    number of the view.
     """
     table = job.tables.get("mpiio_views", Records({}))
     rows: dict[tuple[int, int], list[tuple[int, ...]]] = {}
@@ -307,11 +307,12 @@ def _calls_without_times(
 
 
 def _sizes(kind: CallKind, mine: Calls, every: Calls, count: int) -> list[Calls]:
-    """Returns `count` calls that ask for the size of a file, or set it, on one rank.
+    """Returns `count` calls of one rank that ask for the size of a file, or set it.
 
     `mine` are the rank's calls on the file; `every` are those of all ranks, because all must set the same size. The
     calls are placed after opens (after the last opens, if there are more of them, because a new file is empty). Further
-    calls that ask are placed after the first transfers, further calls that set before closes.
+    calls that ask for the size are placed after the first transfers; further calls that set it are placed before
+    closes.
     """
     opens = np.flatnonzero(mine.kind == CallKind.MPI_OPEN)
     moved = mine.kind >= CallKind.MPI_WRITE

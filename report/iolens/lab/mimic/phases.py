@@ -45,8 +45,8 @@ class MimicStep:
 
 
 def step_waits(calls: Calls, begins: np.ndarray) -> np.ndarray:
-    """Returns the seconds between each call and the one before it on its rank; `begins` (by rank) stands before the
-    first.
+    """Returns the waiting time before each call: the seconds since the previous call of its rank ended or, for a rank's
+    first call, since the rank's time in `begins`.
     """
     fresh = np.r_[True, calls.rank[1:] != calls.rank[:-1]] if len(calls) else np.zeros(0, bool)
     before = np.where(fresh, begins[calls.rank], np.r_[0.0, calls.end[:-1]])

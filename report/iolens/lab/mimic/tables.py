@@ -14,7 +14,7 @@ _MOST_STEPS = 300_000
 """Number of steps beyond which a C compiler would take minutes and gigabytes."""
 
 _SAME_WAIT = 1e-3
-"""Maximum difference in seconds between waits of ranks for which their mean is used."""
+"""If the waits of all ranks lie within this many seconds, each rank gets their mean."""
 
 
 class _Numbers:
@@ -55,7 +55,7 @@ def _rule(values: np.ndarray) -> tuple[int, int, int, int, int] | None:
 
 
 def _wait_of(step: MimicStep) -> np.ndarray:
-    """Returns the wait before a step in nanoseconds by rank; if ranks differ little, all get the mean."""
+    """Returns, by rank, the wait before a step in nanoseconds. If the ranks differ little, all of them get the mean."""
     wait = step.wait
     if np.ptp(wait) < max(_SAME_WAIT, 0.1 * float(wait.mean())):
         wait = np.full(len(wait), wait.mean())

@@ -140,7 +140,9 @@ def _later_spans(calls: Calls) -> Calls:
 
 
 def _lies_inside(below: Calls, outer: Calls, *, same_file: bool = False) -> np.ndarray:
-    """Returns for each call below MPI-IO whether an MPI-IO call of its rank, and of its file if asked, made it."""
+    """Returns, for each call below MPI-IO, whether it lies within an MPI-IO call of the same rank; with `same_file`,
+    the MPI-IO call must be on the same file.
+    """
     inside = np.zeros(len(below), bool)
     if same_file:
         for file in np.unique(outer.file):

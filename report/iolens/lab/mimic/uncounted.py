@@ -77,7 +77,7 @@ class Counted:
         return found
 
     def with_modes(self, calls: Calls) -> Calls:
-        """Returns the calls; 1 becomes the detail of opens by a rank that gave no permissions for the file."""
+        """Returns the calls; an open gets detail 1 if its rank gave no permissions for the file."""
         bare = [pair for pair, mode in self._given_modes.items() if not mode]
         keys = calls.file * self._job.nprocs + calls.rank
         mine = np.isin(keys, [file * self._job.nprocs + rank for file, rank in bare if rank >= 0])
@@ -205,8 +205,8 @@ def _end_of_file(file: int, spans: dict[tuple[int, int], tuple[float, float]]) -
 def _renames(
     counted: Counted, spans: dict[tuple[int, int], tuple[float, float]], called: Collection[tuple[int, int]]
 ) -> Calls:
-    """Returns the renames; `detail` is the number of the file that the renamed file becomes. `called` has the pairs of
-    file and rank with calls that make a record of POSIX.
+    """Returns the renames. `detail` is the number of the file under its new name. `called` has the pairs of file and
+    rank whose calls make a POSIX record.
     """
     origin = counted.sources
     sources = counted.of("POSIX_RENAME_SOURCES")
@@ -235,11 +235,12 @@ def _renames(
 def chain_renames(
     rows: Sequence[tuple[int, int, int, float]], called: Collection[tuple[int, int]]
 ) -> list[tuple[int, int, int, float]]:
-    """Returns renames (rank, file, file that it becomes, moment) with moments at which their files have a record of
-    POSIX; without one a rename is not counted.
+    """Returns the renames (rank, file, file under its new name, moment), some of them at later moments. A profiler
+    counts a rename only if the file has a POSIX record by then.
 
-    `called` has the pairs of file and rank with calls that make such a record. All other files have it from the rename
-    to their name, and so may the file before: each pass moves renames behind those that made their files.
+    `called` has the pairs of file and rank whose calls make a POSIX record. Any other file gets its record when another
+    file is renamed to it, so its own rename must come later: each pass moves renames behind the renames that made their
+    files.
     """
     found = list(rows)
     for _ in rows:

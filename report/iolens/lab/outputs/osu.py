@@ -34,7 +34,7 @@ def read_osu(text: str) -> Output | None:
 
 
 def _of_row(test: str, columns: list[str], cells: list[str]) -> list[Value]:
-    """Returns the values of a row; empty for a line that is no row."""
+    """Returns the values of a row; empty if the line is no row of the table."""
     if len(cells) != len(columns) or not all(re.fullmatch(r"[\d.]+", cell) for cell in cells):
         return []
     at = size_text(float(cells[0])) if columns[0] == "Size" else "no size"

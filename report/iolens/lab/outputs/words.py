@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 MB, MIB = 10**6, 2**20
-"""NPB's megabyte, and the unit of IOR, MAPL and the tables here."""
+"""Bytes in a megabyte as NPB counts it, and in a MiB, the unit of IOR, MAPL and the tables of comparisons."""
 
 BANDWIDTH, TIMES, VOLUME = "Bandwidth", "Time", "Bytes"
 """Names of groups of values."""

@@ -61,8 +61,8 @@ def read_model(path: Path | None = None) -> StorageModel:
 
 
 def model_of(job: Job, path: Path | None = None) -> StorageModel:
-    """Returns the model in a file, by default that of the emulated mount on which the job ran, if the mount is still
-    there, and else the default model.
+    """Returns the model in the file `path`. Without a file, returns the model of the emulated mount on which the job
+    ran, if the mount still exists, or else the default model.
     """
     points = [Path(mount.point) for mount in job.mounts if mount.kind == "ost"] if job.emulated else []
     own = [config for point in points for config in EMULATED.settings(point)]

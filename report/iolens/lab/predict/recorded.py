@@ -28,7 +28,7 @@ _EVENTS = {
     "MPI sync": FLUSH,
     "MPI close": CLOSE,
 }
-"""The kind of call for each event of the table `traced_events` that is a call of its own."""
+"""The kind of each call in the table `traced_events` that a replay makes again; other events are ignored."""
 
 
 @dataclass(frozen=True)

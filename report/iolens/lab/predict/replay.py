@@ -150,8 +150,8 @@ def steps_of(recorded: Recorded, plan: ReplayPlan) -> RankSteps:
 def _next_calls(
     left: Mapping[int, deque[RecordedCall]], groups: Mapping[tuple[int, str, int], CollectiveOperation]
 ) -> tuple[RecordedCall, ...]:
-    """Returns the earliest call that is next on its rank, with the calls of other ranks that belong to it and that must
-    be next there, too.
+    """Returns the earliest call that can be replayed next. A call of several ranks is returned as the calls of all
+    these ranks, and only if each of them is the next call of its rank.
     """
     for call in sorted((calls[0] for calls in left.values() if calls), key=lambda call: call.start):
         if call.kind not in _TOGETHER:

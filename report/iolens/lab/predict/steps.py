@@ -51,8 +51,8 @@ class RankSteps:
             self.met += 1
 
     def in_turn(self, ahead: Mapping[int, Sequence[int]]) -> dict[int, int]:
-        """Makes each rank wait until the ranks ahead of it begin their next step, which they announce by `begin`.
-        Returns, by rank, the meeting places at which the ranks ahead announce it.
+        """Makes each rank wait until the ranks ahead of it have begun their next step. Returns, by rank, the meeting
+        places through which the ranks ahead announce that (see `begin`).
         """
         awaited = sorted({other for others in ahead.values() for other in others})
         places = {rank: self.met + number for number, rank in enumerate(awaited)}

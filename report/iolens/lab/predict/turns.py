@@ -2,7 +2,8 @@
 
 In a round ROMIO's ranks wait for everything that they send and receive (MPI_Waitall in ADIOI_W_Exchange_data). A
 message above the MPI library's eager limit is sent when its receiver has fetched it. An aggregator that sends to
-another aggregator therefore writes after it, unless that one in turn depends on data that the first one receives.
+another aggregator therefore writes after the other one, unless the other one, directly or through further aggregators,
+sends to it as well.
 """
 
 from __future__ import annotations

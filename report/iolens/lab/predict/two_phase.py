@@ -53,8 +53,8 @@ class Round:
 
 
 def aggregators_in_use(driver: str, wanted: int, stripes: int, per_stripe: int = 1) -> int:
-    """Returns the number of aggregators that get work if `wanted` are available: with ROMIO's Lustre driver a number
-    that divides the stripes, or up to `per_stripe` (`romio_lustre_co_ratio`) times the number of stripes.
+    """Returns how many of the `wanted` aggregators get work. ROMIO's Lustre driver uses a number that divides the
+    number of stripes, or up to `per_stripe` (`romio_lustre_co_ratio`) times the number of stripes.
     """
     if driver != LUSTRE or stripes < 1:
         return wanted

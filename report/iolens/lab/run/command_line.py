@@ -50,10 +50,10 @@ _LAUNCHERS: Mapping[str, Mapping[str, int]] = {
 
 
 _START = 'exec "$0" "$@"'
-"""Text at the end of a shell script that replaces itself by the program named after it."""
+"""Command at the end of a shell script: it replaces the shell by the program that is named in the arguments."""
 
 _ENV_WITH_VALUE = ("-u", "-C")
-"""Options of env that another word follows."""
+"""Options of env that take the next word as a value."""
 
 
 class CommandLine(NamedTuple):

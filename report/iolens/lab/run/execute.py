@@ -52,8 +52,8 @@ class Outcome(NamedTuple):
 
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
-    """Runs the command until it ends or its time is over; the exit code is the program's own. Output goes to the files
-    when given.
+    """Runs the command until it ends or its time is over; the exit code is the program's own. Output goes to the given
+    files, or else to the terminal.
     """
     run = os.urandom(16).hex()
     with snapshots_on_request(run, setup):
@@ -107,7 +107,9 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
 
 
 def _folder_of_logs(setup: Setup) -> AbstractContextManager[Path]:
-    """Returns the folder that the profiler writes to; Darshan's logs are moved from there in the end."""
+    """Returns the folder that the profiler writes its logs to; at the end of the run Darshan's logs are moved from it
+    to the run's folder.
+    """
     if setup.profiler != "darshan":
         return nullcontext(setup.logs)
     from iolens.lab.run.site_darshan import staging

@@ -83,8 +83,8 @@ def _write_tables(merged: Merged, folder: Path) -> None:
 
 
 def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
-    """Merges logs in `folder`, or in a new folder named after the program, and prints that. Returns the log with most
-    I/O time.
+    """Merges logs in `folder`, or in a new folder named after the program, and prints where they are. Returns the log
+    with most I/O time.
     """
     if folder is None:
         folder = logs[0].parent / f"iolens-{Path(program).name}-{os.getpid()}"

@@ -30,7 +30,7 @@ def beyond_reach(command: CommandLine) -> dict[int, str]:
 
 
 def out_of_reach(words: Sequence[str]) -> str | None:
-    """Returns the reason why nothing can be preloaded into the program with which these words begin; None if none is
+    """Returns the reason why no library can be preloaded into the program that these words start; None if no reason is
     known.
     """
     if Path(words[0]).name == "env":
@@ -64,8 +64,8 @@ def _behind_env(words: Sequence[str]) -> tuple[Sequence[str], bool]:
 
 
 def _foreign(program: Path) -> str | None:
-    """Returns the reason why a program cannot load our library; None if it can, for scripts, and if the library was not
-    built.
+    """Returns the reason why a program cannot load the profiler's library. Returns None if the program can, if it is a
+    script, or if the library was not built.
     """
     library = find_library("libiolens.so")
     head = mpi.head_of(program, mpi.HEAD)

@@ -16,8 +16,8 @@ PERIOD = 0.05
 
 
 def end(process: subprocess.Popen[bytes], run: str) -> int:
-    """Ends a process in good order, or by force if necessary; returns its exit status. Some launchers are scripts, such
-    as Intel's mpirun: they end without their ranks.
+    """Ends a process in good order, or by force if necessary; returns its exit status. Afterwards ends the remaining
+    processes of the run, because some launchers, such as Intel's script mpirun, end without ending their ranks.
     """
     process.terminate()  # A single SIGINT does not end srun.
     try:

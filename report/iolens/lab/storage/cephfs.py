@@ -30,7 +30,7 @@ _OBJECT = 4 * 2**20
 """Default size of an object in bytes."""
 
 _TRIES = 100
-"""Maximum number of times that a file is made again for the sake of its place."""
+"""Maximum number of attempts to make a file whose objects lie on the wanted targets."""
 
 
 def _on_cephfs(path: Path) -> bool:
@@ -116,8 +116,8 @@ def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
 def _spread_files(directory: Path, names: Sequence[str], layout: Layout) -> None:
     """Makes empty files of which all stripes lie on different targets, as long as there are targets without one.
 
-    A hash of a file's inode number places its objects, so a file is made again until they lie well. Makes no files if
-    `ceph` does not say where objects lie.
+    A hash of a file's inode number places its objects, so a file is made again until its objects lie on free targets.
+    Makes no files if `ceph` does not say where objects lie.
     """
     try:
         count = len(_targets(directory, layout.pool))

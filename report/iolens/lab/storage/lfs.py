@@ -21,7 +21,9 @@ flash, do not.
 """
 
 _CLOSED = "RNSI"
-"""The states in which a target gets no new files; a degraded target is only the last one to get some."""
+"""The states in which a target gets no new files. A degraded target is not among them: it gets new files after all
+others.
+"""
 
 _FACTORS = {"": 2**10, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 """Bytes per unit of `lfs df`: blocks of 1 KiB, or a suffix with -h."""

@@ -43,8 +43,8 @@ def without_files(targets: Sequence[StorageTarget]) -> str:
 
 
 def missing_indices(targets: Sequence[StorageTarget]) -> tuple[int, ...]:
-    """Returns indices below the highest that are not listed: permanently deactivated, never made, or left out by the
-    client.
+    """Returns the indices below the highest one that no target has. Such a target was permanently deactivated, was
+    never made, or is left out by the client.
     """
     known = {target.index for target in targets}
     return tuple(sorted(set(range(max(known, default=0))) - known))

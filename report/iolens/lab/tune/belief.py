@@ -21,7 +21,9 @@ _NOISE = 0.03
 """Standard deviation of the logarithm of a run's bandwidth, among runs of one setting."""
 
 _DEPARTURE = 0.25
-"""Standard deviation of the logarithm by which a setting departs from the machine that best describes the others."""
+"""Standard deviation of a setting's departure: the logarithm of its bandwidth, minus the value of the machine model
+that best describes the other settings.
+"""
 
 _REACH = 1.0
 """Number of doublings of a setting over which the correlation of departures falls to 0.6."""

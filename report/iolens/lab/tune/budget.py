@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 _USUAL_RUNS = 8
 _SHARE = 3
-"""Without a budget a search runs at most one setting in this many, and at most `_USUAL_RUNS` settings."""
+"""A search without a budget makes at most `_USUAL_RUNS` runs, and not more than the number of settings divided by this
+number.
+"""
 
 _LEAST = 2
 """Minimum number of runs of a search: the default and one setting to compare it with."""

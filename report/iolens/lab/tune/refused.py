@@ -23,9 +23,9 @@ def ignored_factors(experiment: Experiment) -> tuple[str, ...]:
 
 
 def refused_points(points: Sequence[Point], record: RunRecord) -> frozenset[int]:
-    """Returns the points that would not take effect either, after a run whose requested level did not. These are the
-    points whose level lies on the same side of the level in effect as the requested one. ROMIO, for example, limits
-    cb_nodes to the number of hosts.
+    """Returns the points that cannot take effect, as a run shows in which the system replaced a requested level by
+    another one. A point is among them if its level lies on the same side of the level in effect as the requested one.
+    ROMIO, for example, limits cb_nodes to the number of hosts.
     """
     found: set[int] = set()
     for factor, setting in SETTINGS.items():

@@ -126,7 +126,8 @@ def _usual(experiment: Experiment, found: Sequence[Point]) -> int:
 def _rules_of_thumb(experiment: Experiment, found: Sequence[Point]) -> list[tuple[int, str]]:
     """Returns the point that courses and manuals advise for one large shared file: stripes over all targets,
     aggregators that divide the stripes evenly, on all nodes; all other settings at their defaults. A second point has
-    the stripe size that differs most from the default: several writers may pay with one of the two sizes alone.
+    the stripe size that differs most from the default, because several writers may be faster than one with only one of
+    the two sizes.
     """
     wanted = {name: _usual_level(experiment, name) for name in experiment.matrix}
     wanted |= {name: max(experiment.matrix[name]) for name in ("stripe_count", "nodes") if name in experiment.matrix}

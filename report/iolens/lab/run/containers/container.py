@@ -1,5 +1,5 @@
-"""Prepares a command that starts a container: the profiler is bound into the container and preloaded there, and its log
-comes out. If the launcher is inside as well, only the program gets the preload.
+"""Prepares a command that starts a container: makes the profiler available inside, preloads it there, and writes its
+log to a folder outside. If the launcher runs inside too, the profiler is preloaded into the launched program alone.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def contained(
 def assembled(
     parts: Contained, binds: Sequence[str], surroundings: Mapping[str, str], preload: Mapping[str, str]
 ) -> list[str]:
-    """Returns the command line. If a launcher runs inside, it is not preloaded; otherwise the runtime sets the preload,
-    which needs no `env` in the image.
+    """Returns the command line. If a launcher runs inside, `env` preloads the libraries into its program only;
+    otherwise the container runtime sets the preload, which needs no `env` in the image.
     """
     started, inside = parts.started, list(parts.started.inside)
     if parts.inner and parts.inner.launcher:
@@ -183,8 +183,8 @@ def _own_user(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spool_folder(run: str, make: bool = False) -> Path:
-    """Returns the folder for a container's spools, where a recovery looks for them; any user of the container may write
-    to it, and it lies in a folder that only this user may enter.
+    """Returns the folder for a container's spools, in which a recovery searches for them. Any user of the container may
+    write to this folder, but it lies inside a folder that only this user may enter.
     """
     folder = default_folders()[0] / f"container-{run}"
     if make:

@@ -76,7 +76,7 @@ def variants(folder: Path, files: int) -> dict[str, dict[str, str]]:
 
 
 def surroundings(extra: Mapping[str, str]) -> dict[str, str]:
-    """Returns this environment without settings of profilers, and then `extra`."""
+    """Returns this process's environment, without the settings of profilers and with the variables in `extra`."""
     mine = ("IOLENS_", "DARSHAN_", "DXT_")
     return {**{key: value for key, value in os.environ.items() if not key.startswith(mine)}, **extra}
 

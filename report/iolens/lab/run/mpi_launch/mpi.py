@@ -26,7 +26,7 @@ FLAVOURS: tuple[Flavour, ...] = get_args(Flavour)
 
 _SONAMES: tuple[tuple[re.Pattern[str], Flavour], ...] = (
     (re.compile(r"\blibmpi\.so\.[48]0\b"), "openmpi"),
-    # Names of Cray MPICH end in _ and a compiler.
+    # The names of Cray MPICH's libraries end in _ and the name of a compiler.
     (re.compile(r"\blibmpi(ch|_(cray|gnu|intel|amd|aocc|nvidia)\w*)?\.so\.12\b"), "mpich"),
     (re.compile(r"\blibmpi_abi\.so\.\d"), "mpiabi"),
 )

@@ -16,8 +16,9 @@ _ALWAYS = "recorded always, by file"
 
 @dataclass(frozen=True)
 class FunctionGroup:
-    """Functions of one kind. `libraries` are those that have the functions, one of which is enough; empty: every
-    program's C library. A group without a preload library of its own is `part` of the profiler.
+    """Functions of one kind. `libraries` names the libraries that contain the functions, and one of them is enough; if
+    it is empty, the C library has the functions. A group without a preload library of its own is `part` of the
+    profiler.
     """
 
     name: str
@@ -81,7 +82,7 @@ def libraries(names: Sequence[str]) -> list[Path]:
 
 
 def _support_words(group: FunctionGroup) -> str:
-    """Returns a phrase that says if the group's functions can be traced on this machine, or why not."""
+    """Returns a phrase that says that the group's functions can be traced on this machine, or why they cannot."""
     if group.part:
         return group.part
     if find_library(f"libiolens-trace-{group.name}.so") is None:

@@ -54,8 +54,8 @@ _MOST_REPETITIONS = 20
 
 @dataclass(frozen=True)
 class Keep:
-    """The runs (_WHEN) of which each kind of file is kept: data files, logs with their traces, standard output and
-    error.
+    """Says for data files, for logs with their traces, and for standard output and error, after which runs they are
+    kept (a word of _WHEN).
     """
 
     data: str = NEVER
@@ -129,7 +129,7 @@ class Experiment:
 
     @property
     def keep(self) -> Keep:
-        """Returns the parts of its runs that are kept."""
+        """Returns which files of the experiment's runs are kept."""
         return Keep(self.keep_data, self.keep_log, self.keep_output)
 
     @property

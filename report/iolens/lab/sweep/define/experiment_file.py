@@ -164,7 +164,7 @@ def _parsed_change(text: str) -> tuple[str, tuple[str, yaml.Node]]:
 
 
 def nearest_word(key: str, known: Sequence[str], prefix: str = "") -> str:
-    """Returns a suggestion that replaces an unknown key."""
+    """Returns a suggestion for an unknown key: the most similar known key, or all known keys."""
     near = difflib.get_close_matches(key, known, 1)
     return f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(sorted(set(known)))}"
 

@@ -68,7 +68,8 @@ def collect_results(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Hea
 
 def _mpi_of(logged: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the MPI library and the MPI-IO component of a run. The log's values come first, because a program knows
-    only the component that was requested. For the bundled writer, whose transfers are in no log, the program's count.
+    only the component that was requested. The bundled writer's transfers are in no log, so for it the program's values
+    are taken.
     """
     told = dict(result.get("mpi") or {})
     own = told.get("io_component") == TWO_PHASE
@@ -188,7 +189,8 @@ def judge_run(
         return "failed", outcome.reason
     if outcome.exit_code != 0:
         verification = result.get("verification") or {}
-        if verification.get("status") == "unsuccessful":  # The launcher's message, an exit code, is less specific.
+        # The launcher's message only gives an exit code, so the program's own result says more.
+        if verification.get("status") == "unsuccessful":
             why = f"verification unsuccessful: {verification.get('detail') or 'the answer is wrong'}"
         else:
             why = complaint(folder / "stderr.txt")
@@ -330,7 +332,7 @@ _SYNCED = ("fsync", "fsyncPerWrite", "sync")
 """Parameters of the bundled workloads that flush written data before the clock stops."""
 
 _FORGOTTEN = ("cold_read", "coldRead")
-"""Parameters that make the nodes drop the data before it is read."""
+"""Parameters with which programs drop the data from the nodes' memory before they read it."""
 
 _DIRECT = "useO_DIRECT"
 

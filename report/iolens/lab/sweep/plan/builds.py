@@ -177,7 +177,9 @@ def _version_of(wrapper: str, recipe: Recipe) -> str:
 
 
 def _check_build(program: Path, base: Build, wrapper: str, recipe: Recipe) -> None:
-    """Raises if the new build does not run as the usual build does."""
+    """Raises if the new build is static, so that no profiler can be loaded, or belongs to another MPI than the usual
+    build.
+    """
     if mpi.is_static(program):
         raise UsageError(f"flags: {recipe.flags} links {program.name} statically, so no profiler can be loaded into it")
     flavour = mpi.flavour_of_program(program)
@@ -228,7 +230,8 @@ def with_command(experiment: Experiment, storage: Backend, spec: PointSpec) -> P
     """
     hints = {} if _hints_by_file_alone(spec) else spec.hints
     asked_later = storage.get_stripes is not None and storage.make is None
-    keep = spec.keep.data != NEVER or asked_later  # The stripes are asked for before the sweep removes the data.
+    # The file system is asked for the stripes after the run, so the program must keep its data until then.
+    keep = spec.keep.data != NEVER or asked_later
     words = workload_of(experiment.program).words(spec.arguments, spec.folder, spec.data, hints, keep)
     starter = _starter_words(spec, LAUNCHERS[experiment.launcher])
     return replace(spec, starter=starter, words=(str(spec.build.program), *words), flavour=spec.build.flavour)

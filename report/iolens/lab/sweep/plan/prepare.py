@@ -97,8 +97,8 @@ def prepare(experiment: Experiment, folder: Path, with_matrix: bool = True, retr
 
 
 def attempt_at(sweep: Sweep, run: Run, part: str = "") -> PointSpec:
-    """Returns the first attempt at a further run of the matrix, or at one that belongs to another `part` of the
-    sweep.
+    """Returns the first attempt at one more run of the matrix, or of another `part` of the sweep, such as the
+    confirmation of the best setting.
     """
     spec = spec_of(sweep.experiment, run, sweep.storage)
     return placed(sweep, replace(spec, id=f"{part}/{spec.id}" if part else spec.id))

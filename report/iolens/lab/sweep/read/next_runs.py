@@ -25,8 +25,8 @@ def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) 
     distance, as a ratio, from the typical value to both ends. If only one point is left, the interval of its own value
     counts.
 
-    A decision to continue that depends on the interval makes the interval cover slightly less than it states; the
-    effect is larger if the requested interval is small relative to the first ones.
+    Because the interval itself decides whether runs continue, it contains the true value slightly less often than it
+    promises. The effect is larger if the requested interval is much narrower than the first ones.
     """
     if experiment.until_interval is None:
         return []

@@ -206,8 +206,8 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
 
 
 def _moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
-    """Returns True if MPI-IO may have moved the data. The log of a run tells if it did not, but has no records of the
-    bundled writer's transfers.
+    """Returns True if MPI-IO may have moved the data. A log without MPI-IO shows that it did not, except for the
+    bundled writer, whose transfers are in no log.
     """
     return observed.get("mpi_io") is not False or mpi.get("io_component") == TWO_PHASE
 
