@@ -2,12 +2,12 @@
 
 #include <endian.h>
 
-/* The largest prime below 2^16, and the number of steps of STEP bytes after which the sums still fit into
- * 32 bits. */
+/* PRIME: the largest prime below 2^16. MOST_STEPS: number of steps of STEP bytes after which the sums still
+ * fit into 32 bits. */
 enum { PRIME = 65521, STEP = 32, MOST_STEPS = 5552 / STEP };
 
-/* Sums the even bytes of a word, each widened to 16 bits; a multiplication adds the four sums in its highest
- * 16 bits. */
+/* EVERY_SECOND selects every second byte of a word, each widened to 16 bits. A multiplication by one of the
+ * other constants adds these four, with weights, in its highest 16 bits. */
 #define EVERY_SECOND UINT64_C(0x00ff00ff00ff00ff)
 #define ONCE         UINT64_C(0x0001000100010001)
 #define BY_8642      UINT64_C(0x0008000600040002)
@@ -15,9 +15,9 @@ enum { PRIME = 65521, STEP = 32, MOST_STEPS = 5552 / STEP };
 
 static uint32_t sum_of(uint64_t four, uint64_t factors) { return (uint32_t)(four * factors >> 48); }
 
-/* Adds steps of bytes to the two sums of a checksum, and returns the place behind them. `low` is the sum of
- * all bytes, `high` the sum of the values that `low` had after each byte. A step adds words of eight bytes:
- * the bytes of a word count 8 to 1 times, and 8 times more for each word after it. */
+/* Adds `steps` steps of STEP bytes to the two sums of a checksum, and returns the place behind these bytes.
+ * `low` is the sum of all bytes, `high` the sum of the values that `low` had after each byte. A step adds
+ * words of eight bytes: the bytes of a word count 8 to 1 times, and 8 times more for each word after it. */
 static const unsigned char *add_steps(const unsigned char *at, size_t steps, uint32_t *low, uint32_t *high)
 {
     for (; steps > 0; steps--, at += STEP) {

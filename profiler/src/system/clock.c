@@ -27,8 +27,8 @@ uint64_t clock_monotonic_ns(const struct clock *clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Reads both clocks at nearly one moment: of a few attempts the shortest counts, because nothing interrupted
- * it. */
+/* Reads both clocks at nearly the same moment. The shortest of a few attempts counts, because nothing
+ * interrupted it. */
 static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
 {
     uint64_t shortest = UINT64_MAX;
@@ -49,8 +49,8 @@ static void read_both(const struct clock *clock, uint64_t *ns, uint64_t *ticks)
  */
 static bool tsc_is_invariant(void) { return leaf_read(LEAF_CLOCK).d & (1u << 8); }
 
-/* Estimates the seconds of a tick of the processor's counter. An interruption between the start, which is the
- * clock's base, and the end does no harm, because both sources continue meanwhile. */
+/* Estimates the seconds of a tick of the processor's counter. Both clocks are read at the start (the clock's
+ * base) and at the end; an interruption between these does no harm, because both clocks go on. */
 static double estimate_seconds_per_tick(const struct clock *clock)
 {
     uint64_t ns, ticks;
@@ -62,8 +62,8 @@ static double estimate_seconds_per_tick(const struct clock *clock)
 #endif
 
 /* Chooses the source of the time and sets the clock's base, once. A child of fork continues with its parent's
- * source. A program that was started without the right to read the counter ends before this point, because
- * the C library's loader reads the counter too. */
+ * source. No check is needed that the program may read the counter: the C library's loader has read it
+ * before. */
 void clock_prepare(struct clock *clock)
 {
     if (clock->base_ns > 0)
@@ -86,8 +86,8 @@ void clock_start(struct clock *clock)
     read_both(clock, &clock->base_ns, &clock->base_ticks);
 }
 
-/* Changes the clock's source to a system call, without a step in its time. A thread that reads the clock
- * meanwhile uses either the old source or the new one, never a mixture. */
+/* Changes the clock's source to a system call, without a step in its time. A thread that reads the clock at
+ * the same time gets its time wholly from the old source or wholly from the new one. */
 void clock_forbid_tsc(struct clock *clock)
 {
     double recorded = clock_now(clock);

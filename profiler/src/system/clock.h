@@ -21,14 +21,15 @@ struct clock {
                        it too. */
     uint64_t base_ticks;     /* Value of the TSC at the start of recording. */
     double seconds_per_tick; /* Estimated length of a TSC tick. */
-    /* Nanoseconds on the new clock are multiplied by this, so that times continue on the scale of the TSC. */
+    /* Value of CLOCK_MONOTONIC at the start of recording, in nanoseconds. */
     uint64_t base_ns;
-    /* Length of a nanosecond in the seconds that were recorded while the TSC was in use. */
+    /* Factor that turns nanoseconds of CLOCK_MONOTONIC into recorded seconds. After a change from the TSC it
+     * continues the scale of the TSC. */
     double seconds_per_ns;
     struct timespec realtime; /* CLOCK_REALTIME at the start. */
 };
 
-/* The end of recording: the recorded seconds since the start, and the factor with which they are to be
+/* The end of recording: the recorded seconds since the start, and the factor by which all recorded times are
  * multiplied. */
 struct clock_end {
     double recorded, correction;
@@ -42,10 +43,12 @@ void clock_start(struct clock *clock);
 /* Changes from the TSC to another clock, on the same time scale. */
 void clock_forbid_tsc(struct clock *clock);
 
-/* Returns the end of recording, from both clocks: TSC (or nanoseconds) and CLOCK_MONOTONIC. */
+/* Returns the end of recording for the given values of both clocks: the TSC (or nanoseconds), and
+ * CLOCK_MONOTONIC in nanoseconds. */
 struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns);
 struct clock_end clock_end(const struct clock *clock);
-int64_t clock_start_ns(const struct clock *clock); /* Returns the start in nanoseconds since 1970. */
+int64_t clock_start_ns(const struct clock *clock); /* Returns the time of the start in nanoseconds since
+                                                    * 1970. */
 uint64_t clock_monotonic_ns(const struct clock *clock);
 
 /* Returns the TSC, or nanoseconds of CLOCK_MONOTONIC. */

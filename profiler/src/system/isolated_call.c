@@ -38,8 +38,8 @@ static _Noreturn void work_in_copy(void (*work)(void *, void *), void *context, 
         system_call(SYS_exit_group, 0L);
 }
 
-/* Returns true if the copy has ended, even if another thread of the program has already collected it by
- * `wait`. */
+/* Returns true if the copy has ended, even if `wait` in another thread of the program has already taken its
+ * exit status. */
 static bool has_ended(long copy)
 {
     long found = system_call(SYS_wait4, copy, NULL, WNOHANG | __WALL, NULL);

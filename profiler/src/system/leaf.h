@@ -8,9 +8,9 @@ struct leaf {
     unsigned a, b, c, d;
 };
 
-/* Returns a leaf: the C library's copy from the start of the program if there is one, else the answer of the
- * processor; zeros if the processor has no such leaf. In a virtual machine the CPUID instruction takes up to
- * 20 microseconds. */
+/* Returns a leaf; zeros if the processor does not have it. The C library's copy from the start of the program
+ * is preferred to asking the processor, because in a virtual machine the CPUID instruction takes up to 20
+ * microseconds. */
 struct leaf leaf_read(unsigned number);
 
 #endif

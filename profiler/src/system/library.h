@@ -7,7 +7,7 @@
  * begins with `prefix`, or in a library that it needs; NULL if there is none. */
 void *library_symbol(const char *prefix, const char *name);
 
-/* Calls the dlclose after this library, because this library has a wrapper of dlclose for the program. */
+/* Calls the C library's dlclose: this library's own dlclose is a wrapper for the program. */
 void library_close(void *handle);
 
 #endif

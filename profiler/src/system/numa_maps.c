@@ -12,9 +12,9 @@ enum { TEXT_BYTES = 4096, WORD_BYTES = 32, KIB = 1024 };
 
 static const char PAGE_KIB[] = "kernelpagesize_kB=";
 
-/* A line says how many pages of a mapping each node has, and then the size of its pages. Only the words for
- * these two matter, and they fit; longer ones are cut. The file is read in pieces, because it may be large.
- */
+/* State while the file is read, in pieces, because it may be large. A line has words for the number of a
+ * mapping's pages on each node, and then a word for the size of the pages. These words fit into `word`;
+ * longer ones are cut. */
 static struct {
     char text[TEXT_BYTES], word[WORD_BYTES];
     size_t length;

@@ -26,15 +26,15 @@ static void call_there(struct own_stack *stack, void (*what)(void))
     stack->there.uc_stack.ss_size = sizeof stack->room;
     stack->there.uc_link = &stack->here;
     makecontext(&stack->there, what, 0);
-    getcontext(&stack->here); /* The program continues here a second time, after `what` has returned. */
+    getcontext(&stack->here); /* `what` ends by continuing here a second time. */
     if (been)
         return;
     been = true;
     setcontext(&stack->there);
 }
 
-/* A stack that is not in use. Most processes need a stack twice, and getting new pages takes longer than the
- * work on it. */
+/* The stack that is kept for the next use. Most processes need one twice, and getting new pages takes longer
+ * than the work that is done on them. */
 static _Atomic(struct own_stack *) kept;
 
 /* Returns the stack that is kept, or a new one; NULL without memory. */

@@ -48,7 +48,8 @@ static bool folder_of(char *out, int dirfd)
     return true;
 }
 
-/* Squeezes "//" and "/./", and resolves "/../" by spelling, in place. */
+/* Removes double slashes and "/./" from a path in place, and resolves "/../" by the path's spelling, whatever
+ * symbolic links it has. */
 static void squeeze(char *path)
 {
     char *to = path;
@@ -95,7 +96,7 @@ static void up(struct walk *walk)
         continue;
 }
 
-/* Resolves the next part, which has `length` letters. */
+/* Resolves the next part of the path, which has `length` bytes. */
 static bool follow(struct walk *walk, size_t length)
 {
     const char *part = walk->rest + walk->at;
@@ -145,7 +146,8 @@ bool path_real(char out[PATH_BYTES], const char *absolute)
     return found;
 }
 
-/* Resolves the folder in which the last part of the path lies. */
+/* Writes `path` to `real`, with symbolic links resolved in all parts but the last. Returns false if the
+ * folder does not exist. */
 static bool real_folder(char real[PATH_BYTES], char *path)
 {
     char *base = strrchr(path, '/');
@@ -159,7 +161,8 @@ static bool real_folder(char real[PATH_BYTES], char *path)
     return found;
 }
 
-/* Resolves the path in place. Its last part need not exist: after a rename or an unlink it does not. */
+/* Resolves the path in place. Its last part need not exist, because the file may have been renamed or
+ * removed. */
 static void make_real(char *path)
 {
     char *real = path_room_take();

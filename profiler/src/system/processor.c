@@ -21,15 +21,15 @@ enum {
     MODELS = 16
 };
 
-/* Nominal peaks: the widest vectors, multiplied and added in all units of a core, and each operation
- * counted. Processors without a row are unknown: those with AVX-512, because models with one AVX-512 unit
- * have the same number as models with two (community.intel.com, "Calculate the Max Flops on Skylake");
- * processors with cores of two kinds; AMD before Zen 2 except K10; and later ones. */
+/* Nominal peaks of a core, in double-precision operations per cycle, if all its units multiply and add the
+ * widest vectors. Not listed, and therefore unknown, are: processors with AVX-512, because models with one
+ * AVX-512 unit have the same number as models with two (community.intel.com, "Calculate the Max Flops on
+ * Skylake"); processors with cores of two kinds; AMD's before Zen 2, except K10; and later processors. */
 static const struct peak {
     const char *vendor;
     unsigned family;
-    const char *vectors; /* A CPU feature that the processor must show for this row to hold; some virtual
-                            machines hide it. */
+    const char *vectors; /* CPU feature without which this row does not hold; some virtual machines hide a
+                          * feature that the processor has. */
     int64_t peak;
     unsigned char models[MODELS]; /* Models of the family, ended by 0; an empty list means all models. */
 } PEAKS[] = {
@@ -37,8 +37,8 @@ static const struct peak {
      * wlog.flatlib.jp/2024/01/13/ryzen-zen3-vfpbench, which finds the same for Zen 2 and Zen 4. */
     {"AuthenticAMD", 0x19, "fma", 16, {0}},
     {"AuthenticAMD", 0x17, "fma", 16, {0x31, 0x47, 0x60, 0x68, 0x71, 0x84, 0x90, 0x98, 0xa0}},
-    /* K10: CrayPAT's output for rhsf on a quad-core Opteron gives a percentage of the peak, from which this
-       value follows. */
+    /* K10: the value follows from CrayPAT's output for the program rhsf on a quad-core Opteron, which gives a
+     * percentage of the peak. */
     {"AuthenticAMD", 0x10, "", 4, {0}},
     /* Haswell, Broadwell and Skylake to Comet Lake without AVX-512; Sandy and Ivy Bridge; Core 2 to Westmere:
      * all in stackoverflow.com/questions/15655835. */

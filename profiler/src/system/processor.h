@@ -13,7 +13,8 @@ struct processor {
     int64_t peak; /* Result of processor_peak. */
 };
 
-/* Reads the facts; unknown ones, such as all on other machines than x86-64, are empty or 0. */
+/* Reads the facts about this machine's processor. Unknown facts are empty or 0; on machines other than x86-64
+ * all are unknown. */
 void processor_read(struct processor *processor);
 
 /* Returns the nominal peak, from a table: the largest number of double-precision operations that a core of

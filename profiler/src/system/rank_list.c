@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Reads one item of a list of ranks and moves `list` behind it. */
+/* Reads one item of a list of ranks and moves `*list` behind that item. */
 static bool next_item(const char **list, int64_t *first, int64_t *last)
 {
     char *end;

@@ -15,7 +15,8 @@ struct spin {
 
 enum { SPIN_TURNS = 1 << 20, SPIN_TRIES = 64 };
 
-/* Number of threads that hold any lock in a section that does not end soon (long_section.h). */
+/* Number of threads that hold a lock in a long section (long_section.h). While it is not 0, no lock is
+ * treated as abandoned. */
 extern atomic_int spin_patience;
 
 /* Waits for a lock. A lock is never released if a signal handler jumped out of the locked section, or if its

@@ -14,13 +14,14 @@ enum { PATH_ROOM = 64, TEXT_ROOM = 96 };
 clockid_t usage_clock(int32_t kernel_id) { return (clockid_t)(~(unsigned)kernel_id << 3 | 6); }
 
 /* Returns the seconds in which a thread was ready to run and had no core; NaN if the kernel does not count
- * them. The file has three numbers: nanoseconds on a core (counted up to the last tick only), nanoseconds
- * ready to run without a core, and how often it was given a core. All are 0 if the kernel counts none of
- * them. */
+ * them. The file schedstat has three numbers about a thread: nanoseconds on a core (up to the last tick
+ * only), nanoseconds ready to run without a core, and how often it was given a core. All are 0 if the kernel
+ * counts none of them. */
 static double runnable(int32_t kernel_id)
 {
     char path[PATH_ROOM] = "/proc/self/schedstat", text[TEXT_ROOM], *behind;
-    /* For the first thread, the kernel would create two directory entries at each look-up. */
+    /* The first thread has a shorter path; for the longer one the kernel would create two directory entries
+     * at each look-up. */
     if (kernel_id != system_call(SYS_getpid))
         snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)kernel_id);
     slurp(path, text, sizeof text);

@@ -69,9 +69,9 @@ static void enlist(struct keyed *store, struct keyed_row *row)
     while (!atomic_compare_exchange_weak(&store->newest, &newest, row));
 }
 
-/* Returns the row of a key, and makes it if there is none; without room, returns the row of the key `other`,
- * or NULL. Two keys with the same hash differ at no level; behind the last bits of the hash their rows form a
- * list. */
+/* Returns the row of a key, which is made if there is none. If there is no room, returns the row of the key
+ * `other`, or NULL. Each level of the trie uses some bits of the hash; below the last level, rows of keys
+ * with the same hash form a list. */
 struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shape, const void *key)
 {
     uint64_t way = hash_of(key, shape->key_bytes);

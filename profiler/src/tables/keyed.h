@@ -39,8 +39,8 @@ struct keyed_shape {
                           is no such row. */
 };
 
-/* Finds or makes the row of `key`. Beyond `most` rows and without memory returns the row of `other`, or
- * NULL. */
+/* Finds or makes the row of `key`. If there are already `most` rows, or no memory is left, returns the row of
+ * `other`, or NULL. */
 struct keyed_row *keyed_find(struct keyed *store, const struct keyed_shape *shape, const void *key);
 
 static inline const void *keyed_key(const struct keyed_row *row) { return row->data; }
@@ -57,8 +57,8 @@ static inline struct keyed_row *keyed_next(const struct keyed_row *row) { return
 /* Returns an upper bound of the number of rows in a store; 0 if `store` is NULL. */
 static inline int64_t keyed_made(const struct keyed *store) { return store ? (int64_t)store->made : 0; }
 
-/* Removes rows of a store from a spool that lie outside of it or are not `sound` (may be NULL). Rows can be
- * listed afterwards, but not found. */
+/* Removes the rows of a store that lie outside the spool, or for which `sound` (may be NULL) returns false.
+ * Afterwards the rows can be listed, but not found by their keys. */
 void keyed_validate(struct keyed *store, const struct keyed_shape *shape, const struct area *area,
                     bool (*sound)(const void *key, const void *value));
 

@@ -29,8 +29,8 @@ struct file_entry {
 void *table_state_known(enum process_table_index table) { return iolens_tables.state[table]; }
 
 /* Returns the state of a table, and makes it if there is none; NULL without memory. If two threads make the
- * state at once, one discards its own. A spool may be read at any moment, so the state is cleared first and
- * linked then. */
+ * state at once, one discards its own. The spool may be read at any moment, so the state is cleared before it
+ * is linked into the table. */
 void *table_state(enum process_table_index table)
 {
     void *state = iolens_tables.state[table];

@@ -38,8 +38,8 @@ struct table_recording {
      * spool are kept (may be NULL). Replaces `validate`. */
     const struct keyed_shape *keyed;
     bool (*sound)(const void *key, const void *value);
-    /* Returns the latest time in seconds in a valid state from a spool, at which the process still ran.
-     * NULL if it keeps no times. */
+    /* Returns the latest time in a valid state from a spool, in seconds; the process still ran at that time.
+     * NULL if the state has no times. */
     double (*latest)(const void *state);
     void (*start)(
         void); /* Called when the settings are known, from the environment or a spool; may be NULL. */
@@ -52,16 +52,16 @@ struct table_recording {
     /* Updates the state during the run, at most ten times per second, in case the process is killed; may be
      * NULL. */
     void (*beat)(void *state);
-    /* True if the contents are worth a log even for a process without I/O: whenever there is a state, or
-     * when `matters` says so (may be NULL). */
+    /* Conditions under which the contents are worth a log even for a process without I/O: `matters_if_used`,
+     * whenever there is a state; `matters` (may be NULL), whenever it returns true. */
     bool matters_if_used;
     bool (*matters)(void);
 };
 
 /* How the ranks' contents of a table become a region of one log. */
 struct table_merging {
-    /* `collect` is skipped if no rank has a state of the table or, where it keeps none, of the table
-     * `state_of`. */
+    /* If `on_demand` is true, `collect` is skipped when no rank has a state of this table or, if the table
+     * keeps none, of the table `state_of`. */
     bool on_demand;
     enum process_table_index state_of;
     /* Sets this rank's numbers, which are added over all ranks in one exchange for all tables before the
@@ -74,9 +74,9 @@ struct table_merging {
     /* Collective; called after all other tables. Writes the text of a region of kind json, which has no
        columns. */
     void (*write)(const struct iolens_transport *transport, struct buffer *out);
-    /* For tables that keep the rows of largest weight (table_largest.h, table_merge.h): the columns whose
-     * sum is the weight of a row, with times in nanoseconds; NULL if there are fewer. `weight` replaces them
-     * if no columns say it. */
+    /* For tables that keep the rows of largest weight (table_largest.h, table_merge.h): names of the columns
+     * whose sum is the weight of a row (times in nanoseconds); unused places are NULL. `weight` computes the
+     * weight if no columns give it. */
     const char *weighed_by[WEIGHING_COLUMNS];
     int64_t (*weight)(const void *row);
     /* For tables whose number of rows is bounded over all ranks (table_merge.h): makes a row stand for any
@@ -142,16 +142,17 @@ bool tables_matter(void);
 double tables_load(const struct spool_header *header, const struct area *area);
 void tables_load_file(struct file *file, const struct area *area);
 
-/* Returns how many rows a table of ranks may have (IOLENS_FILE_RANKS); if `speaks`, an invalid value causes
- * a message. */
+/* Returns how many rows a table with rows of several ranks may have (IOLENS_FILE_RANKS). An invalid value
+ * causes a message if `speaks` is true. */
 int64_t tables_most_rows(bool speaks);
 
-/* Collective. Collects this rank's rows of all tables, in their order. `most` is, for each table with a
- * `rest`, an upper bound of the rows on all ranks together. */
+/* Collective. Collects this rank's rows of all tables, in their order. For each table with a `rest`, `most`
+ * receives an upper bound of the rows on all ranks together. */
 void tables_collect(const struct iolens_transport *transport, struct buffer rows[TABLE_COUNT],
                     int64_t most[TABLE_COUNT]);
 
-/* Returns a sentence about what the table lacks, after tables_collect; NULL if it is complete. */
+/* Returns a sentence about what the table lacks; NULL if the table is complete. Must be called after
+ * tables_collect. */
 const char *table_left_out(enum process_table_index table);
 
 /* Collective. Appends this rank's part of the table's region: its rows, or its text. */

@@ -9,16 +9,16 @@
 
 /* Rules for the value of a column in a row that stands for several ranks. */
 enum column_merge {
-    COLUMN_NONE, /* No value: 0 in a row of several ranks. */
-    COLUMN_KEY,  /* The value that all ranks of the row share. */
-    COLUMN_RANK, /* Rank number; -1 in a row of several ranks. */
+    COLUMN_NONE, /* The column has no value (0) in a row that stands for several ranks. */
+    COLUMN_KEY,  /* All ranks of the row have the same value. */
+    COLUMN_RANK, /* Rank number; -1 in a row that stands for several ranks. */
     COLUMN_SUM,
     COLUMN_LARGEST,
     COLUMN_SMALLEST,
-    COLUMN_EARLIEST /* The earliest of times that are not 0. */
+    COLUMN_EARLIEST /* The earliest time; times of 0 do not count. */
 };
 
-/* The kind of texts in a column; meaningless for numbers. */
+/* Kind of the texts in a column; without meaning for numbers. */
 enum column_text {
     TEXT_NONE,
     TEXT_NAME, /* A name of somebody's file, machine or setting, which anonymization replaces. */

@@ -4,8 +4,7 @@
 
 #include "process_table.h"
 
-/* Merge the row `from` into `to`. Columns without a rule for merging keep the value that they have in `to`.
- */
+/* Merges the row `from` into the row `to`. Columns without a rule for merging keep their value in `to`. */
 void table_merge_row(const struct process_table *type, const void *from, void *to);
 
 /* A row that is merged over the ranks. */
@@ -27,7 +26,8 @@ int table_choose(const struct process_table *type, choose_largest *choose,
                  const struct iolens_transport *transport, int64_t most, const struct buffer *rows,
                  struct buffer *choices);
 
-/* Rows with the same values in all columns of COLUMN_KEY become one; the order of the others stays. */
+/* Merges rows that have the same values in all columns of COLUMN_KEY into one row; the order of the rows
+ * stays. */
 void table_fold(const struct process_table *type, struct buffer *rows);
 
 /* Collective. Limits the rows of each table with a `rest`; `rows` has those of all tables. If all ranks

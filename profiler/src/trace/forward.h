@@ -36,7 +36,7 @@ typedef intptr_t WORD;
 typedef double REAL;
 typedef double _Complex COMPLEX;
 
-/* The real function of a name, for calls from code in [begin, end). */
+/* The real function that a name stands for in calls from code in [begin, end). */
 struct traced_real {
     atomic_uintptr_t begin;
     uintptr_t end;
@@ -49,8 +49,8 @@ struct traced_function {
     const char *symbol;
     uint32_t number; /* The function's number in the recorder; 0 if unknown. */
     bool of_core;    /* True if `real` is a wrapper of the recorder. */
-    /* The real function that all callers mean by this name; NULL if different callers mean different
-       functions, or if it is not known yet. */
+    /* The real function, if this name stands for the same function in all callers; NULL if it does not, or if
+     * that is not known yet. */
     void *real;
     struct traced_real of[TRACE_CALLERS];
 };
@@ -69,8 +69,8 @@ struct traced_call {
 bool trace_enter(struct traced_function *function, struct traced_call *call);
 void trace_leave(const struct traced_function *function, const struct traced_call *call, int64_t bytes);
 
-/* Returns the next definition of the function for code at `caller`; NULL while the function is being looked
- * up, and if there is none. */
+/* Returns the next definition of the function for code at the address `caller`; NULL if there is none, or
+ * while it is being looked up. */
 void *trace_real(struct traced_function *function, const void *caller);
 
 /* Fails with ENOSYS in place of a real function that does not exist. */

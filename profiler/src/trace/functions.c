@@ -19,13 +19,12 @@ enum { DEEPEST = 200, NOWHERE = -1 };
 
 struct open {
     uintptr_t frame;
-    struct iolens_called call; /* The call and its times; `t0` is 0 if the call is not timed. */
+    struct iolens_called call; /* The call with its times; `t0` is 0 if the call is not timed. */
     uint64_t counted;          /* Number of the call if counters are read; 0: it has no counters. */
 };
 
 /* The functions in which the thread is; deeper calls are followed, but not timed. A function that was left by
- * longjmp has no exit. The position of the stack, which grows downward, distinguishes it from one that
- * continues. */
+ * longjmp never reports its exit; that its part of the stack is in use again shows that it was left. */
 struct stack {
     int depth;
     struct open open[DEEPEST];
@@ -51,9 +50,9 @@ static struct stack *stack_of_thread(void)
 EXPORT void __cyg_profile_func_enter(void *function, void *caller);
 EXPORT void __cyg_profile_func_exit(void *function, void *caller);
 
-/* Forgets functions whose part of the stack is in use again, and functions at the same place of the stack; if
- * the new function is inlined into one of these, that one is forgotten too. Functions that a signal
- * interrupted stay if the handler has a stack of its own. Returns the depth. */
+/* Forgets functions whose part of the stack is in use again or whose frame is at the same place. The latter
+ * also forgets a function into which the new one is inlined. Functions that a signal interrupted stay if the
+ * handler has a stack of its own. Returns the depth. */
 __attribute__((noinline)) static int without_left(const struct stack *stack, uintptr_t frame)
 {
     int depth = DEEPEST;
@@ -69,7 +68,7 @@ __attribute__((noinline)) static void read_counters(struct open *open)
     open->counted = iolens_counted_begin(0, open->call.function, open->frame);
 }
 
-/* Returns true unless a timed call of the same function encloses the one at the place `at`. */
+/* Returns true unless a timed call of the same function encloses the call at the place `at`. */
 static bool is_outermost(const struct stack *stack, int at)
 {
     uintptr_t function = stack->open[at].call.function;
@@ -103,9 +102,9 @@ void __cyg_profile_func_enter(void *function, void *caller)
     open->call.t0 = iolens_now();
 }
 
-/* Returns the place of the function that is left with the stack at `frame`: the entry with the same frame,
- * else the outermost one further in, because inner ones have been left before. A function that has used more
- * of its stack since may lie further out. */
+/* Returns the place of the function that is being left. That is its entry with the frame `frame`; else its
+ * outermost entry farther in, because entries inside that one were left before; else one farther out, if the
+ * function has used more of its stack since. */
 __attribute__((noinline)) static int place_of(struct stack *stack, uintptr_t function, uintptr_t frame)
 {
     int found = NOWHERE;
@@ -137,8 +136,8 @@ static void end(const struct stack *stack, int at)
     iolens_called(&open->call, t1, is_outermost(stack, at));
 }
 
-/* Ends the call of a function of the program's own; compiled code calls this hook at its end. If the hook is
- * jumped to instead of being called, the stack is as the function's caller left it. */
+/* Ends the call of a function of the program's own; compiled code calls this hook at its end. If the compiler
+ * replaced this last call by a jump, the stack is already that of the function's caller. */
 void __cyg_profile_func_exit(void *function, void *caller)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0) - (__builtin_return_address(0) == caller);
@@ -154,8 +153,8 @@ void __cyg_profile_func_exit(void *function, void *caller)
     end(stack, at);
 }
 
-/* Ends the calls that this thread is in when recording ends, main among them: from the innermost outwards,
- * except those whose part of the stack is in use again. */
+/* Ends the calls in which this thread is when recording ends, including main, from the innermost outwards.
+ * Calls whose part of the stack is in use again were left before and do not count. */
 static void close_calls(void)
 {
     struct stack *stack = of_thread;

@@ -5,8 +5,8 @@
 
 #define TRACED(result, name) FORWARD(result, name, 0)
 
-/* Also wraps the names in the builds of OpenBLAS that NumPy and SciPy contain, and those with 64-bit
- * integers. */
+/* Wraps the function also under the names that it has in the OpenBLAS of NumPy and SciPy, and in builds with
+ * 64-bit integers. */
 #define RENAMED(result, name)                                                                                \
     TRACED(result, name)                                                                                     \
     TRACED(result, scipy_##name)                                                                             \
@@ -15,8 +15,8 @@
 
 #include TRACE_LIST
 
-/* Stands in for a library's function that was not found: fails with ENOSYS. This should not happen, because
- * without the function the loader would not have started the program. */
+/* Stands in for a library's function that was not found: fails with ENOSYS. This should never happen, because
+ * the loader does not start a program that lacks a function. */
 intptr_t trace_missing(const struct traced_function *function)
 {
     (void)function;

@@ -30,7 +30,7 @@ static bool is_first(const void *memory)
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Ends a call from `caller` that returned `memory`; NULL if it failed. */
+/* Ends a call from `caller` that returned `memory`, which is NULL if the call failed. */
 static void leave(const struct traced_function *function, const struct traced_call *call, const void *memory,
                   size_t bytes, const void *caller)
 {
@@ -40,7 +40,7 @@ static void leave(const struct traced_function *function, const struct traced_ca
 }
 
 /* Ends following a block; returns its bytes, or -1. Must be called before the block is freed, because another
- * thread may be given its memory at once. */
+ * thread may get the same memory immediately afterwards. */
 static int64_t forget(const void *memory, void **owner)
 {
     return memory && iolens_heap_freed ? iolens_heap_freed(memory, owner) : -1;
@@ -130,7 +130,7 @@ int trace_posix_memalign(void **place, size_t alignment, size_t size)
     return error;
 }
 
-/* Runs before the program has threads. */
+/* Runs before the program starts threads. */
 __attribute__((constructor)) static void resolve(void)
 {
     struct traced_function *const all[] = {&traced_malloc, &traced_calloc,        &traced_realloc,

@@ -28,7 +28,7 @@ struct search {
     void *found;
 };
 
-/* Searches a library that the program loaded privately. */
+/* Looks the name up in a library that the program loaded privately. */
 static int search_in(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
@@ -44,7 +44,7 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Searches the libraries behind this one that are visible to the whole program. */
+/* Looks the name up in the libraries that come after this one and are visible to the whole program. */
 static void *find(const char *name)
 {
     void *found = NULL;
@@ -54,7 +54,7 @@ static void *find(const char *name)
     return found ? found : dlsym(RTLD_NEXT, name);
 }
 
-/* An object whose code contains the address `at`. */
+/* The object file whose code contains the address `at`. */
 struct object {
     uintptr_t at, begin, end;
     const char *name;
@@ -81,8 +81,8 @@ static int holds(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Returns the real function that a caller means; NULL if there is none. Each Python module may have a private
- * library of one kind, so the libraries of the caller's object are searched first. */
+/* Returns the real function that a caller means; NULL if there is none. Several Python modules may each have
+ * a private copy of a library, so the libraries of the caller's object file are searched first. */
 static void *find_for(const char *name, struct object *caller)
 {
     Dl_info self;
@@ -125,8 +125,8 @@ static void *kept(struct traced_function *function, uintptr_t caller)
     return NULL;
 }
 
-/* Returns true if the function that was found is the core's wrapper of an HDF5 function. The core is
- * preloaded before HDF5, too, and distinguishes several HDF5 libraries by their callers. */
+/* Returns true if the function that was found is the core's wrapper of an HDF5 function. The core also
+ * precedes HDF5 in the search order, and chooses between several HDF5 libraries by itself, by the caller. */
 static bool is_of_core(const void *found)
 {
     Dl_info core, object;
@@ -159,13 +159,13 @@ void *trace_real(struct traced_function *function, const void *caller)
     return found;
 }
 
-/* Ends calls that longjmp or an exception left: their part of the stack, which grows downward, is in use
- * again. Addresses on a signal handler's own stack cannot be compared in this way. */
+/* Returns true if longjmp or an exception has left the traced call: its part of the stack, which grows
+ * downward, is in use again. Addresses on a signal handler's own stack cannot be compared with it. */
 static bool was_left(uintptr_t now) { return now > frame && !iolens_on_signal_stack(); }
 
-/* Returns true if the functions of this group run parts of the program, as those of OpenMP do: calls in these
- * parts count as the program's. Among known libraries only LLVM's has listed functions that call another
- * listed one. */
+/* Returns true if the functions of this group run parts of the program, as OpenMP's do. Calls in these parts
+ * count as the program's own. Of the known OpenMP libraries, only in LLVM's do listed functions call each
+ * other. */
 static bool runs_the_program(void) { return strcmp(TRACE_GROUP, "omp") == 0; }
 static bool is_of_llvm(const struct traced_function *function) { return function->symbol[0] == '_'; }
 

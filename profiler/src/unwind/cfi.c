@@ -58,8 +58,8 @@ static uintptr_t encoded(struct cursor *cursor, uint8_t form)
 }
 
 /* Finds the frame description (FDE) for an address in the sorted table of .eh_frame_hdr: that of the last
- * function that begins at or before the address; 0 if there is none. The linker writes the table in one
- * form only. */
+ * function that begins at or before the address; 0 if there is none. Only the form of the table that linkers
+ * write is supported. */
 static uintptr_t description_of(const struct unwind_object *object, uintptr_t address)
 {
     struct cursor cursor = {(const uint8_t *)object->header, (const uint8_t *)object->end, false};
@@ -83,7 +83,7 @@ static uintptr_t description_of(const struct unwind_object *object, uintptr_t ad
     return table[2 * low] <= wanted ? object->header + (uintptr_t)(intptr_t)table[2 * low + 1] : 0;
 }
 
-/* Returns an entry of .eh_frame, from behind its length to its end. */
+/* Returns a cursor over an entry of .eh_frame, without its length field. */
 static struct cursor entry_at(const struct unwind_object *object, uintptr_t address)
 {
     struct cursor cursor = {(const uint8_t *)address, (const uint8_t *)object->end, false};

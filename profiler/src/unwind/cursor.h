@@ -45,7 +45,7 @@ static inline uint64_t cursor_leb(struct cursor *cursor, bool is_signed)
 static inline uint64_t cursor_uleb(struct cursor *cursor) { return cursor_leb(cursor, false); }
 static inline int64_t cursor_sleb(struct cursor *cursor) { return (int64_t)cursor_leb(cursor, true); }
 
-/* Returns a cursor over the next `bytes`. */
+/* Returns a cursor over the next `bytes` bytes, and moves `cursor` behind them. */
 static inline struct cursor cursor_block(struct cursor *cursor, uint64_t bytes)
 {
     struct cursor block = {cursor->at, cursor->at, true};

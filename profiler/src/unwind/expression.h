@@ -4,8 +4,8 @@
 
 #include "cfi.h"
 
-/* Evaluates the rule's expression; `first`, if not NULL, is on its stack at the beginning. Returns false if
- * it has an unknown form or needs an unknown value. */
+/* Evaluates the rule's expression. If `first` is not NULL, the stack of the evaluation begins with that
+ * value. Returns false if the expression has an unknown form or needs an unknown value. */
 bool expression_value(const struct rule *rule, const struct registers *registers,
                       const struct stack_span *stack, const uintptr_t *first, uintptr_t *value);
 

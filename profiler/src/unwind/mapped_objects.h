@@ -18,8 +18,8 @@ void unwind_objects_start(void);
  * known, because these are never unloaded. */
 bool unwind_object_at(uintptr_t address, struct unwind_object *object);
 
-/* Notes that an object may have been unloaded. The number of these notes shows whether remembered facts
- * about an address may belong to an earlier object. */
+/* The first function notes that an object may have been unloaded; the second returns the number of these
+ * notes. If that number has grown, remembered facts about an address may belong to an earlier object. */
 void unwind_objects_unloaded(void);
 unsigned unwind_objects_gone(void);
 

@@ -19,11 +19,12 @@ struct stack_span {
     uintptr_t low, high;
 };
 
-/* Reads a word of memory. A word on the thread's stack is read directly. Anywhere else (a signal stack, a
- * coroutine's stack) the kernel is asked, because a wrong table may point to memory that does not exist. */
+/* Reads a word of memory. A word on the thread's stack is read directly. Any other word (on a signal stack or
+ * a coroutine's stack) is read through the kernel, because a wrong table may give an address where no memory
+ * is. */
 bool stack_word(const struct stack_span *stack, uintptr_t address, uintptr_t *word);
 
-/* Copies bytes through the kernel, since the memory may not be mapped. Returns false unless all of it could
+/* Copies bytes through the kernel, since the memory may not be mapped. Returns false unless all bytes could
  * be read. */
 bool memory_copied(uintptr_t address, void *bytes, size_t count);
 

@@ -9,16 +9,15 @@
 #include "mapped_objects.h"
 #include "registers.h"
 
-/* The rules that a thread remembers. A signal handler has its own memory, because it may interrupt the use
- * of the other. */
+/* The rules that a thread remembers. Signal handlers have a separate memory, because they may interrupt the
+ * thread while it uses its own. */
 struct steps;
 
-/* Returns the memory of the calling thread; NULL if there is none. Must not be called from a signal
- * handler. */
+/* Returns the rules of the calling thread; NULL without memory. Must not be called from a signal handler. */
 struct steps *steps_of_calls(void);
 
-/* steps_prepare makes the thread's memory for signal handlers; the other function returns it, NULL if it
- * was not made. */
+/* The first function makes the memory that signal handlers in this thread use; the second returns it, or NULL
+ * if it was not made. */
 void steps_prepare(void);
 struct steps *steps_of_handlers(void);
 

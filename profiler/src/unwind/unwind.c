@@ -119,10 +119,9 @@ static bool follow_frame_pointer(struct registers *registers, const struct stack
     return true;
 }
 
-/* Steps from a frame to its caller; the register for the return address holds the address of the frame's
- * own instruction. `called` is true if that is a return address, which may be the first address of the next
- * function if the call was the last instruction. Returns false if there is no caller, or if it cannot be
- * known. */
+/* Steps from a frame to its caller. The register for the return address holds the frame's own instruction.
+ * `at->called` is true if that is a return address: it may lie in the next function if the call was the last
+ * instruction, so `address` is then 1 less. Returns false if there is no caller, or if it cannot be known. */
 static bool leave_by_tables(struct unwinding *at, const struct unwind_object *object, uintptr_t address)
 {
     struct cfi_row row;
@@ -188,7 +187,7 @@ struct unwound unwind_context(const ucontext_t *context, struct stack_span stack
     return walk(&at, steps_of_handlers(), frames, most);
 }
 #elif defined(__aarch64__)
-/* Uses frame pointers alone, which compilers for this architecture keep. */
+/* Uses only frame pointers, which compilers for this architecture keep. */
 struct unwound unwind_context(const ucontext_t *context, struct stack_span stack, uintptr_t *frames,
                               size_t most)
 {

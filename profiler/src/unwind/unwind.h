@@ -25,8 +25,8 @@ void unwind_prepare(void);
 /* Returns the stack of the calling thread; must not be called from a signal handler. */
 struct stack_span unwind_stack(void);
 
-/* Unwinds from the third argument of a signal handler, innermost frame first: the interrupted instruction,
- * then return addresses; at most `most`. */
+/* Returns the frames of a signal handler's third argument, from the innermost outwards, at most `most`: first
+ * the interrupted instruction, then return addresses. */
 struct unwound unwind_context(const ucontext_t *context, struct stack_span stack, uintptr_t *frames,
                               size_t most);
 
@@ -37,9 +37,9 @@ struct unwinding {
     bool called, ended, whole;
 };
 
-/* Begin a walk from a running function, with the arguments of unwind_callers below, and take its frames one
- * by one; the second function returns false behind the last frame. Rules are remembered. Not for signal
- * handlers. */
+/* unwind_begin begins a walk from a running function; its arguments are those of unwind_callers below.
+ * unwind_next takes the next frame, and returns false after the last one. Rules are remembered. Not for
+ * signal handlers. */
 struct unwinding unwind_begin(uintptr_t here, uintptr_t frame, struct stack_span stack);
 bool unwind_next(struct unwinding *at, uintptr_t *frame);
 
