@@ -1,7 +1,8 @@
-"""Jobs of a simple model of storage, with a fault of any strength, and the gain of removing it.
+"""Makes jobs by a simple model of storage, with a fault of any strength, and the gain of removing the fault.
 
-The model does not use the rules: a rank waits a latency for each call, and for its bytes at the bandwidth of its client
-or its share of a target's. A fault changes the model; the same job without it tells what removing the fault gains.
+The model does not use the rules. In it a rank waits for the latency of each call, and moves its bytes at the bandwidth
+of its client or at its share of a target's bandwidth. A fault changes the model; the same job without the fault tells
+what removing it gains.
 """
 
 from __future__ import annotations

@@ -91,7 +91,9 @@ def _of_older_records(draw: np.random.Generator, name: str, table: pd.DataFrame)
 
 
 def _use(draw: np.random.Generator, key: int, nprocs: int) -> Row:
-    """Returns how a file is used: by whom, in which calls, and how long."""
+    """Returns a random use of a file: whether all ranks share it, its calls and their size, and the time that they
+    take.
+    """
     size = int(draw.choice([8, 512, 4096, 65536, MIB, 4 * MIB + 17, 64 * MIB]))
     return {
         "id": key,

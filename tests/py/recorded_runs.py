@@ -30,7 +30,9 @@ LEAST_REPETITIONS = 3
 SETS = ("thresholds", "seen", "unseen")
 """Sets in which each run was recorded once."""
 MEASURING = {"cold-then-warm"}
-"""Notes that name a planted fault: one that makes a measurement wrong without slowing anything down."""
+"""Rules that report a planted fault in a note, because the fault makes a measurement wrong without slowing anything
+down.
+"""
 
 
 @dataclass(frozen=True)

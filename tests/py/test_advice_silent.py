@@ -1,4 +1,6 @@
-"""Each rule that no sample log triggers gets a made-up job that it must find and a similar one that it must not."""
+"""Tests each rule that no sample log triggers on made-up jobs: one in which the rule must find something, and a similar
+one in which it must not.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ SHARED = {"rank": -1, "SLOWEST_RANK": 3, "SLOWEST_RANK_BYTES": 16 * MIB}
 
 @dataclass(frozen=True)
 class RuleTwin:
-    """A rule, the job that it must find, and the changes that make its twin."""
+    """A rule, the function that makes a job in which it must find something, and the arguments that change this job so
+    that it must not.
+    """
 
     rule: str
     make: Callable[..., Job]

@@ -36,7 +36,7 @@ LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version i
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Makes the comparison of three logs and writes its tables beside it."""
+    """Compares three logs, and returns the PDF; the tables of the comparison are in a folder beside it."""
     folder = tmp_path_factory.mktemp("subjects")
     done = main(["compare", *map(str, LOGS), "-o", str(folder / "three.pdf"), "--json", str(folder / "tables")])
     assert done == 0

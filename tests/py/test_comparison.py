@@ -89,8 +89,8 @@ def test_best_worst_and_baseline_are_the_model_s(tmp_path: Path) -> None:
 
 
 def test_effects_are_balanced_geometric_means(tmp_path: Path) -> None:
-    """The runs have no noise. From 1 to 4 stripes the bandwidth grows by 1, 2 and 4 times at 1, 2 and 4 aggregators;
-    the geometric mean is 2.
+    """The runs have no noise. Four stripes in place of one make them faster by a factor of 1, 2 and 4 at 1, 2 and 4
+    aggregators; the geometric mean of these factors is 2.
     """
     comparison = compared(write_sweep(tmp_path / "sweep", GRID, spread=0.0))
     effects = comparison.effects.set_index(["setting", "level"])

@@ -154,7 +154,9 @@ LOG = Path(__file__).parents[1] / "data" / "darshan" / "imbalanced-io.darshan"
 
 
 def test_each_setting_gets_one_small_job_summary(tmp_path: Path) -> None:
-    """A real log stands for the middle repetition's job; the others' logs must not be opened, they are damaged."""
+    """The run with the median speed, repetition 2, has a real log. The logs of the other runs are damaged, and must not
+    be opened.
+    """
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 2]}, 3)
     speeds = {1: 140.0, 2: 150.0, 3: 170.0}
     for run in folder.rglob("run.json"):

@@ -28,7 +28,7 @@ def test_runs_apart_are_told(values: list[float], fewer: int, fewer_value: float
         [100, 101, 99],  # These runs are too few to judge.
         [100, 100, 100, 100, 100],
         [80, 90, 100, 110, 120, 130],  # These runs scatter evenly.
-        [100, 101, 102, 103, 104, 110],  # One of these runs is only slightly higher.
+        [100, 101, 102, 103, 104, 110],  # One of these runs is only slightly faster than the others.
         [0.0, 1.0, 2.0, 3.0],
     ],
 )

@@ -1,4 +1,6 @@
-"""`iolens diff`: numbers are aligned, have intervals if there are repetitions, and a reason if there are none."""
+"""Tests `iolens diff`: numbers are aligned, and have intervals if there are repetitions, otherwise the reason why there
+are none.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version i
 
 
 def subject(label: str, *groups: list[float]) -> Subject:
-    """Makes a subject whose runs printed the values `x`, `y` …; each position in the groups is one run."""
+    """Makes a subject whose runs printed the values `x`, `y` …; each group has the values of one name, in the order of
+    the runs.
+    """
     runs = zip(*groups, strict=True)
     return Subject(
         label,
@@ -74,7 +78,7 @@ def test_runs_one_setting_after_the_other_have_no_blocks() -> None:
 
 
 def started(values: list[float], when: str) -> Subject:
-    """Makes a subject with a run a day, each of which has a run.json."""
+    """Makes a subject with one run on each day; each run has a run.json."""
     made = subject("one", values)
     records = [{"started": when.format(day), "point": {"repetition": day}} for day in range(1, len(values) + 1)]
     return replace(made, trials=tuple(replace(t, record=r) for t, r in zip(made.trials, records, strict=True)))

@@ -1,4 +1,6 @@
-"""Tests the cost of file domains in the storage model alone: no clock, no disk, the parameters of storage/ost.yaml."""
+"""Tests the cost of file domains in the storage model, with the parameters of storage/ost.yaml and without a clock or a
+disk.
+"""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_another_log_has_answers_of_its_own() -> None:
 
 
 OTHERS = ("job", "forest", "fleet", "sweep", "subjects")
-"""Files and folders of `pages/exhibits` that hold the list, or exhibits of something else than a job."""
+"""Files and folders of `pages/exhibits` that hold the list, or exhibits of other things than a job."""
 
 
 def declared() -> list[Exhibit[Any]]:

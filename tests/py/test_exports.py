@@ -94,7 +94,9 @@ def test_collapsed_stacks_hold_every_period(log: Path, tmp_path: Path) -> None:
 
 
 def test_samples_that_waited_can_be_left_out(log: Path, tmp_path: Path) -> None:
-    """A sample may be taken just before the thread waits, or just after."""
+    """A sample may be taken just before the thread waits, or just after, so a few samples in usleep count as
+    running.
+    """
     every, running = (exported(log, "collapsed", tmp_path, *options).decode() for options in ((), ("--running",)))
     assert in_function("inner", running) > 0
     assert in_function("usleep", running) < 0.1 * in_function("usleep", every)

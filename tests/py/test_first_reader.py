@@ -58,13 +58,13 @@ def test_reads_before_writes_of_an_empty_file_are_data_sieving() -> None:
 
 
 def test_a_file_is_said_to_be_moved_by_the_ranks_that_moved_it() -> None:
-    """One aggregator carried the bytes of 496 ranks, so that the record names it as the slowest rank with all bytes."""
+    """One aggregator moved the bytes of 496 ranks, so the record names it as the slowest rank, with all bytes."""
     evidence = found(read_log(DATA / "darshan/imbalanced-io.darshan"))["narrow-stripes"].evidence
     assert "496 ranks share 3981085427, and 1 of them moved 98.6 GiB on 1 stripe" in evidence
 
 
 def test_reads_past_the_end_of_a_file_are_not_missing_from_the_log() -> None:
-    """PnetCDF asks for 256 KiB of a header that has fewer; POSIX saw each of the reads."""
+    """PnetCDF asks for 256 KiB of a header that is smaller; each of these reads is in the POSIX record."""
     made = read_log(DATA / "iolens/pnetcdf_calls.darshan")
     assert unseen(made) == {"read": 0, "write": 0}
     assert not any("almost none" in sentence for sentence in diagnosis(made).doubts)
@@ -238,8 +238,8 @@ def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
 
 
 def test_mpi_calls_inside_mpiio_are_no_time_of_their_own() -> None:
-    """The module APMPI also counted the MPI calls that MPI-IO makes to exchange data, so that each of both fills the
-    run by itself.
+    """The module APMPI also counted the MPI calls by which MPI-IO exchanges data, so that MPI and MPI-IO each fill the
+    whole run.
     """
     made = read_log(LOGS / "e3sm_io_heatmap_only.darshan")
     mpiio = made.frames["MPI-IO"].filter(regex="F_(READ|WRITE|META)_TIME").sum(axis=1).sum() / made.nprocs

@@ -201,7 +201,9 @@ def said_by(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def leaked(text: str) -> set[str]:
-    """Returns the characters of the hostile names that a text has as they are; a name must not begin a line either."""
+    """Returns the control characters that a text has as they are, and the lines that begin with the part of a hostile
+    name behind its line end.
+    """
     found = unprintable(text, "\t\f")
     with suppress(ValueError):
         found |= unprintable(json.dumps(json.loads(text), ensure_ascii=False))

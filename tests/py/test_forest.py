@@ -145,8 +145,10 @@ def test_roles_epochs_and_who_wrote_what_others_read(forest: Forest, folder: Pat
     assert roles[f"{folder}/data/shard1"] == "input"
     assert roles[f"{folder}/a.out"] == "handed over"
     assert roles[f"{folder}/rank0"] == roles[f"{folder}/killed.dat"] == "output"
-    assert found.loc[f"{folder}/data/shard1", "passes"] == 2 * EPOCHS  # The processes of fork and of spawn read it.
-    assert found.loc[f"{folder}/data/shard0", "passes"] == 2 * EPOCHS + 3  # The processes of make read it as well.
+    # The processes of fork and of spawn read this file.
+    assert found.loc[f"{folder}/data/shard1", "passes"] == 2 * EPOCHS
+    # The processes of make read this file as well.
+    assert found.loc[f"{folder}/data/shard0", "passes"] == 2 * EPOCHS + 3
     again = files.read_again(forest)
     assert again is not None
     data = again.set_index("folder").loc[f"{folder}/data"]

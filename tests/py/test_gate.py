@@ -117,7 +117,7 @@ def test_a_trace_without_room_leaves_the_verdict() -> None:
 
 @pytest.mark.parametrize(("new", "outcome"), [(3.0, OPEN), (4.0, BROKEN)])
 def test_a_second_proves_nothing_if_logs_count_whole_seconds(new: float, outcome: str) -> None:
-    """In such logs 1.99 and 2.01 s may appear as 2 and 3 s."""
+    """In logs that count whole seconds, 1.99 and 2.01 s may appear as 2 and 3 s."""
     sides = [recorded([seconds] * 3, version="3.21") for seconds in (2.0, new)]
     (found,) = judge_limit([limit_of("run_time>+10%")], *sides)
     assert found.outcome == outcome

@@ -150,8 +150,8 @@ def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_table_of_files_knows_the_ranks_behind_each(tmp_path: Path) -> None:
-    """The numbers in the table are compared with counts of the records. A file of all ranks is marked; if there are no
-    others, there is no filter.
+    """The ranks of each file in the table are compared with the file's records. A file with a record of all ranks
+    together is marked as such.
     """
     job = read_log(RICH)
     write_job(job, tmp_path / "x.html")

@@ -129,7 +129,9 @@ def test_single_copy_is_switched_off_where_it_fails_and_nowhere_else(monkeypatch
 
 
 def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The call that tries single copy returns the system's error code if it is refused."""
+    """Single copy works if one Python process can read the memory of another one; if the system refuses the call, it
+    does not work.
+    """
     works = single_copy.single_copy_works.__wrapped__()
     assert works is _python_reads_from_python()
 
@@ -142,7 +144,7 @@ def test_single_copy_is_tried_and_not_believed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_single_copy_is_tried_without_a_new_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Starting another Python would take longer than all other work before a launcher starts."""
+    """Starting another Python to try single copy would take longer than all other work before a launcher starts."""
     started: list[object] = []
     monkeypatch.setattr(subprocess, "Popen", lambda *words, **_: started.append(words))
     before = set(os.listdir("/proc/self/fd"))
@@ -231,8 +233,8 @@ def test_romio_has_the_name_that_this_open_mpi_gives_it(
 
 @pytest.mark.parametrize("name", ["usual", "openmpi5"])
 def test_a_launcher_starts_more_ranks_than_cores_with_these_variables_alone(name: str) -> None:
-    """The launchers themselves are the witness: they are started with these variables; they run as root if the test
-    does.
+    """The launchers themselves are the witness: with these variables alone they must start more ranks than cores, and
+    as root if the test runs as root.
     """
     its = library(name)
     surroundings = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_", "PRTE_"))}

@@ -39,8 +39,8 @@ RECORD_BYTES = {
 
 SWAPPED = {"POSIX_F_META_TIME", "POSIX_F_MAX_READ_TIME", "POSIX_F_MAX_WRITE_TIME"}
 CUT = {"POSIX_F_VARIANCE_RANK_TIME", "POSIX_F_VARIANCE_RANK_BYTES"}
-"""libdarshan-util 3.5.0 converts POSIX records older than version 4 wrongly: it does not swap the bytes of the first
-and loses the second. Its conversion of BG/Q records has no Python interface.
+"""libdarshan-util 3.5.0 converts POSIX records older than version 4 wrongly: it does not swap the bytes of the counters
+in SWAPPED, and loses those in CUT. Its conversion of BG/Q records has no Python interface.
 """
 
 

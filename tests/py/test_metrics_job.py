@@ -1,5 +1,5 @@
-"""Tests a job's time, speed and operations: against libdarshan-util's accumulator on real logs, and on a made-
-up job.
+"""Tests a job's time, speed and operations: on real logs against libdarshan-util's accumulator, and on a job that the
+test makes.
 """
 
 from __future__ import annotations

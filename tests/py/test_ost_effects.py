@@ -94,7 +94,9 @@ def test_the_metadata_server_is_a_queue(tmp_path: Path) -> None:
 
 
 def test_growth_stops_where_others_wait(tmp_path: Path) -> None:
-    """Four clients ask at once for neighbouring pieces, in turn: with the server's rules each keeps its own."""
+    """Four clients write neighbouring pieces at the same time. With the server's rules a lock does not grow over pieces
+    that others wait for, so each client keeps its own lock.
+    """
     steps = [f"m,{rank},0,4" for rank in range(4)]
     steps += [line for rank in range(4) for line in writes(rank, 0, 4, size=4096, first=4 * rank)]
     ruled, greedy = (play(tmp_path, {"lock_growth": on}, steps) for on in (1, 0))
@@ -163,7 +165,9 @@ def test_streams_cost_a_disk(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["target_spread", "stalled_runs", "hour_spread", "slow_targets", "other_users"])
 def test_speeds_vary_by_run_and_hour(tmp_path: Path, key: str) -> None:
-    """A run's seed or its hour changes the time, equal ones repeat it; without the effect nothing changes."""
+    """Runs with another seed or hour take another time, and runs with the same ones the same time. Without the effect
+    all take the same time.
+    """
     steps, value = writes(0, 0, 100), {"target_spread": 0.2, "hour_spread": 0.2, "other_users": 0.4}.get(key, 0.5)
     by_run = key in ("target_spread", "stalled_runs")
     pairs = [(n, 0) if by_run else (1, n) for n in range(1, 13)]

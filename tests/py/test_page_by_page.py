@@ -65,7 +65,7 @@ def sample(name: str) -> Job:
 
 
 def timed(**frames: pd.DataFrame) -> Job:
-    """Returns a job of four ranks that timed MPI, with 1 s in each of them, and ran for 10 s."""
+    """Returns a job of four ranks that ran for 10 s; its calls of MPI were timed, and took 1 s of each rank."""
     apmpi = pd.DataFrame({"id": 9, "rank": range(4), "node": "n", "time": 1.0, "sync_time": 0.0})
     made = sample("mpi-io-test")
     return replace(made, frames={"APMPI": apmpi, **frames}, run_time=10.0, start=0.0, end=10.0)
@@ -86,7 +86,9 @@ def test_a_merged_record_that_contradicts_itself_is_spread_evenly(wrong: dict[st
 
 
 def test_ranks_that_the_log_knows_by_themselves_keep_their_time_below_mpiio() -> None:
-    """MPI-IO took 1.5 s of each rank; `file_ranks` tells how much of it each rank was in POSIX."""
+    """MPI-IO took 1.5 s of each rank; the table `file_ranks` has the part of this time that each rank spent in
+    POSIX.
+    """
     posix = [0.2, 0.4, 0.6, 0.8]
     apart = {"file": 1, "rank": range(4), "reads": 0, "writes": 1, "opens": 1, "bytes_read": 0, "bytes_written": 9}
     merged = {"id": 1, "rank": -1, "WRITES": 4, "INDEP_WRITES": 4}
@@ -340,7 +342,9 @@ def test_time_of_hdf5_above_the_layers_of_the_bar_is_said_to_lie_in_the_rest() -
 
 
 def test_the_time_of_a_process_after_its_last_count_is_not_its_start() -> None:
-    """A process that called exec was counted for 0.25 ms and kept its records for 100 ms: nobody knows the rest."""
+    """A process was counted for 0.25 ms of 100 ms. If it ended regularly, the rest is its start. If it was killed or
+    called exec, nobody knows what it did in the rest.
+    """
     counted = use(on_core=0.0002, seconds=0.00025)
     ended = job_of(0.1, private={"process": counted})
     killed = replace(ended, private={"process": counted, "job": {"partial": ["The process was killed."]}})
@@ -367,7 +371,7 @@ def test_a_verdict_on_exchange_is_certain_only_with_the_times_inside_the_calls()
     assert found.confidence == "medium"
     assert any("exchange and waiting apart" in doubt for doubt in found.doubts)
     assert "would not shorten" not in found.worth[0].why
-    assert diagnosis(sample("treddy*")).confidence == "high"  # Its MPI-IO calls are independent.
+    assert diagnosis(sample("treddy*")).confidence == "high"  # The MPI-IO calls of this log are independent.
 
 
 def test_io_of_a_log_without_records_of_some_files_is_recorded_io() -> None:
@@ -454,7 +458,7 @@ def test_amounts_in_a_map_and_memory_have_the_digits_of_the_tables() -> None:
 
 
 def test_rates_of_a_recovered_log_are_not_known() -> None:
-    """Its counters were last written some time before its process ended."""
+    """The counters of such a log were last written some time before the process ended."""
     rows = pd.DataFrame(
         [(0, SEVERAL, "minor-faults", 25, 100, 100, "")],
         columns=["rank", "region", "event", "value", "time_enabled", "time_running", "unavailable"],

@@ -121,7 +121,7 @@ def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
 @pytest.mark.parametrize(("apart", "last_ones"), [(0.0, {0, 1, 2, 3}), (3e-5, {0, 1, 2, 3}), (1e-2, {3})])
 def test_who_comes_first_is_drawn_by_the_seed(apart: float, last_ones: set[int]) -> None:
     """Four ranks write the same page: the last one waits for the locks of all others, and any rank may be the last one,
-    unless they come far apart.
+    unless they begin at very different times.
     """
     program = RankSteps({1: Layout(1, MIB, 0)})
     program.meet(range(4))

@@ -1,5 +1,5 @@
-"""Tests counters: the values that CrayPAT derived for `rhsf` on 2048 processors follow from the same raw counts; values
-that are missing.
+"""Tests counters: the values that CrayPAT derived for `rhsf` on 2048 processors follow from the same raw counts; some
+values are missing.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def test_a_process_killed_amid_connections_leaves_those_that_it_closed(
     assert found["open_at_end"] == 0
 
 
-# Under ThreadSanitizer (tests/sanitize.sh) this file is run as a command that ends in the program.
+# The script tests/sanitize.sh runs this file as a command, whose arguments start the program under ThreadSanitizer.
 if __name__ == "__main__":
     end = OtherEnd()
     subprocess.run([*sys.argv[1:], *map(str, (end.port, 3, 8, 20, GIVEN))], check=True, timeout=PATIENCE)

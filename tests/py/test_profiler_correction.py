@@ -42,7 +42,9 @@ print(time.monotonic() - begin)
 
 @pytest.fixture
 def sprinting(tmp_path: Path) -> str:
-    """Returns the preloads with a clock by which the profiler first takes its ticks for twice as long."""
+    """Returns the libraries to preload: the profiler, and a clock by which it at first assumes twice the true length of
+    its ticks.
+    """
     harness.build_library()
     shim = tmp_path / "sprinting.so"
     source = harness.ROOT / "tests/c/sprinting_clock.c"
@@ -55,7 +57,7 @@ def _longest_log(folder: Path) -> Job:
 
 
 def test_syncs_take_as_long_in_both_tables(sprinting: str, tmp_path: Path) -> None:
-    """Nothing but syncs of this program counts as writing to the file that it syncs."""
+    """Only the program's syncs count as writing to the file that is synced."""
     done = harness.run(harness.build_program("posix_meta"), folder=tmp_path, LD_PRELOAD=sprinting)
     assert (done.returncode, done.stderr) == (0, "")
     job = _longest_log(tmp_path)

@@ -80,8 +80,8 @@ def recorded(folder: Path, *words: str, **settings: str) -> Counter[tuple[str, s
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_failures_are_those_that_the_kernel_answered(tmp_path: Path) -> None:
-    """Starting Python fails in some calls, and strace alone sees those of the loader; so two runs are compared by their
-    difference.
+    """Starting Python makes calls that fail, and only strace sees those of the loader. The difference of two runs
+    leaves them out.
     """
     harness.build_library()
     (tmp_path / "search.py").write_text(SEARCHER)
@@ -94,7 +94,9 @@ def test_failures_are_those_that_the_kernel_answered(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 @pytest.mark.parametrize("dead", [1, 80])
 def test_dead_entries_of_pythons_path_fail_as_often_as_strace_saw(dead: int, tmp_path: Path) -> None:
-    """Python and a Python that it starts look into each entry. Two runs are compared by their difference."""
+    """Python and a second Python that it starts look into each entry of the path. The difference of two runs leaves out
+    all other failures.
+    """
     harness.build_library()
     words = ("-S", "-c", IMPORTER)
     paths = {"PYTHONPATH": ":".join(f"/nowhere/{number}" for number in range(dead))}
@@ -120,7 +122,7 @@ def test_many_missing_paths_are_a_finding(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 @pytest.mark.parametrize("many", [1, 80])
 def test_entries_of_the_search_path_are_those_that_the_loader_missed(many: int, tmp_path: Path) -> None:
-    """strace sees the folders in which the loader looks before any library can see it."""
+    """strace sees the folders in which the loader looks for libraries, before any library can record that."""
     harness.build_library()
     paths = [str(tmp_path / "lib"), *(f"/nowhere/{number}" for number in range(many))]
     # None of these counts as missing: the loader leaves out a folder that is named twice, and the other two depend on

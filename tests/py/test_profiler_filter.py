@@ -16,7 +16,7 @@ def library() -> Path:
 
 
 def run(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Reads two files through both interfaces; returns the only log."""
+    """Runs a program that reads two files, each through both interfaces, with these settings."""
     (folder / "one.dat").write_text("1")
     (folder / "two.log").write_text("22")
     program = harness.build_program("filter_reader")

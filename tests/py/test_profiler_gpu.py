@@ -131,7 +131,9 @@ def test_the_stand_in_has_the_layout_of_the_real_header(header: str, library: st
     subprocess.run(["gcc", "-w", "-o", tmp_path / "layout", source], check=True)
     *found, gpus, size = map(int, subprocess.run([tmp_path / "layout"], capture_output=True, check=True).stdout.split())
     vectors = 14 if "FileReadv(" in said.stdout else 0
-    first = 129 + vectors + 31 + 2  # The stand-in's FIRST_GPU, the numbers of a GPU, and IDENTITY.
+    # This is the place of the second GPU's counters: behind FIRST_GPU, the numbers of the first GPU, and IDENTITY, as
+    # in the stand-in.
+    first = 129 + vectors + 31 + 2
     assert found == [8 * (first + number) for number in range(len(COUNTERS))]
     assert (gpus, size) == (8 * (128 + vectors), 8 * (625 + vectors))
 

@@ -74,7 +74,9 @@ def test_the_sum_is_the_resident_memory_that_the_kernel_tells() -> None:
 @pytest.mark.parametrize("end", ["return", "kill"])
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may mount")
 def test_a_process_on_two_nodes_tells_the_most_and_the_last(end: str, tmp_path: Path) -> None:
-    """Two files stand in the place of the kernel's. Half a gigabyte of node 1 is given back while the program runs."""
+    """Two files take the place of the kernel's files. Half a gigabyte of node 1 is given back while the program
+    runs.
+    """
     harness.build_library()
     (tmp_path / "nodes").write_text("0-1\n")
     (tmp_path / "numa_maps").write_text("7f00 default anon=131200 N0=128 N1=131072 kernelpagesize_kB=4\n")

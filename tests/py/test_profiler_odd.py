@@ -99,8 +99,8 @@ def test_a_handler_that_ends_the_program_at_any_moment(groups: str, tmp_path: Pa
 
 
 def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
-    """A thread that ended inside the recorder would leave its locks held. It may end in the program's own calls, which
-    hold none.
+    """A thread that ended inside the recorder would leave the recorder's locks held, so the recorder calls no function
+    at which a cancelled thread may end.
     """
     command = ["nm", "-D", "--undefined-only", harness.LIBRARY]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -173,7 +173,7 @@ def test_a_program_with_marks_needs_nothing_of_ours(compiler: list[str], tmp_pat
 
 @pytest.mark.parametrize("names", ["iolens", "pat"])
 def test_fortran_marks_regions(names: str, tmp_path: Path) -> None:
-    """Marks by the Fortran module and by CrayPAT's names, the latter in a program that finds them in a library behind
+    """Regions are marked by the Fortran module or by CrayPAT's names. The program finds the latter in a library behind
     the profiler's.
     """
     fortran = shutil.which("gfortran")

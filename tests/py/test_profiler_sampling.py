@@ -54,7 +54,7 @@ def test_the_unwinder_finds_the_callers_that_functions_know(level: str, tmp_path
 
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is missing")
 def test_a_debugger_is_not_stopped_by_samples(tmp_path: Path) -> None:
-    """Each sample would stop the program in gdb."""
+    """Under gdb no samples are taken, because the signal of each sample would stop the program."""
     program = harness.build_program("harm_descriptors")
     orders = [word for order in ("set startup-with-shell off", "run", "info threads") for word in ("-ex", order)]
     debugged = ("-q", "-nx", "-batch", *orders, "--args", str(program), "handed_over")
@@ -65,7 +65,7 @@ def test_a_debugger_is_not_stopped_by_samples(tmp_path: Path) -> None:
 
 
 def test_no_wait_ends_early_and_signals_stay_the_programs_own(tmp_path: Path) -> None:
-    """The parent's log comes first. Its waits count for their whole time, as waiting."""
+    """The largest log is that of the parent process, whose waits appear in the samples for their whole time."""
     log = max(sampled(tmp_path, "sampling_waits"), key=lambda path: path.stat().st_size)
     threads, samples = table(log, "sampling"), table(log, "samples")
     main = threads[threads["thread"] == 0].iloc[0]
@@ -226,7 +226,9 @@ def test_python_is_sampled(tmp_path: Path) -> None:
 
 
 def test_running_samples_under_contention_are_processor_time(tmp_path: Path) -> None:
-    """A thread that has just got a core is seen where it computes, in many more periods than it ran."""
+    """A thread waits for a core in most periods of the timer, and its sample is taken where it computes; the samples'
+    processor time must be what it used.
+    """
     hz, program = 20, harness.build_program("sampling_contention", "-pthread")
     done = harness.run(program, "2", folder=tmp_path, IOLENS_SAMPLE=str(hz))
     used = float(done.stdout)

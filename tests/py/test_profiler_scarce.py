@@ -19,8 +19,8 @@ def library() -> Path:
 
 @pytest.mark.parametrize("what", ["layout", "position", "spool"])
 def test_a_thread_that_waits_for_the_system(what: str, tmp_path: Path) -> None:
-    """No lock is held during a call to the file system, which may be remote. While the spool grows one must be held; no
-    other thread may then take it for abandoned.
+    """No lock is held during a call to the file system, which may be remote. Only while the spool grows, a lock must be
+    held; no other thread may then treat it as abandoned.
     """
     program = harness.build_program("harm_stalled", "-rdynamic")
     done = harness.run(program, what, folder=tmp_path)

@@ -145,7 +145,9 @@ def test_heap_math_and_threads_by_region(tmp_path: Path) -> None:
 
 
 def test_high_water_and_what_was_not_freed_by_caller(tmp_path: Path) -> None:
-    """The expected numbers are those of the program's own constants. The latest large block is no high water."""
+    """The expected numbers are those of the program's own constants. The large block that is allocated last is not part
+    of the high water.
+    """
     program = harness.build_program("heap_use", "-g", "-fno-builtin", "-O1", "-pthread")
     assert trace("heap", program, tmp_path).returncode == 0
     job = max(map(read_log, harness.logs(tmp_path)), key=lambda job: len(heap_callers(job) or ()))
@@ -210,7 +212,9 @@ def file_seconds(job: Any) -> float:
 
 
 def test_what_tracing_cost_is_measured_and_within_the_processor_time_of_the_calls(tmp_path: Path) -> None:
-    """The program's own times include the recording of its calls. A call that allocates nothing costs as much."""
+    """The program's own times include the recording of its calls. The recording of free, which allocates nothing, costs
+    as much as that of malloc.
+    """
     source = tmp_path / "heap.c"
     source.write_text(
         "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nvoid *volatile kept;\n"

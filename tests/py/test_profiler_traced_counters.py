@@ -93,12 +93,12 @@ def test_time_and_sleeps_are_what_the_program_measured(ran: list[Found]) -> None
 
 def test_calls_that_are_too_deep_have_no_counters(ran: list[Found]) -> None:
     row = ran[0].counts["recursive", "minor-faults"]
-    counted = DEEPEST - 1  # The first of them is main.
+    counted = DEEPEST - 1  # The first of the DEEPEST nested calls is main.
     assert ran[0].calls["recursive"] == 100
     assert row["calls"] == counted
     assert 0 <= row["total"] - sum(range(100 - counted + 1, 101)) < PAGES
     (remark,) = (text for text in ran[0].job.private["job"]["remarks"] if "traced functions" in text)
-    deep, cut = 100 - counted, 2  # The two functions are is_cut and main.
+    deep, cut = 100 - counted, 2  # Recording was switched in the calls of is_cut and main.
     assert (
         f"{deep} call(s) that were nested more than {DEEPEST} deep, and {cut} call(s) in which recording was" in remark
     )

@@ -94,7 +94,7 @@ def test_a_copy_that_gcc_made_of_a_function_in_cpp_has_the_function_s_name(debug
 
 
 def test_a_return_address_belongs_to_the_call_before_it(program: Path) -> None:
-    """The call may be the last instruction of its function."""
+    """The call may be the last instruction of its function, so that its return address lies behind the function."""
     elf, begin = read_elf(program), begin_of(program, "outer")
     size = int(elf.sizes[elf.names.index("outer")])
     row = resolved(program, elf.build_id, begin + size, leaf=0)

@@ -81,7 +81,9 @@ def sampled(*rows: tuple[int, str, int]) -> pd.DataFrame:
 
 
 def test_imbalance_by_thread_is_among_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of four ranks has two threads with 30 and 10 samples, 20 on average, which makes 40 for every rank."""
+    """Each of four ranks has two threads, with 30 and 10 samples in `solve`: 40 samples for each rank, and 20 for a
+    thread on average.
+    """
     rows = sampled((0, "solve", 30), (1, "solve", 10), (0, "main", 8))
     monkeypatch.setattr(samples, "sample_rows", lambda job, every_thread=False: rows)
     asked = samples.profile.__wrapped__(job(), Ask(("function", "thread")))

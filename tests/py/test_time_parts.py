@@ -160,7 +160,7 @@ def test_strangers_on_the_only_core_are_named_as_a_lack_of_cores(tmp_path: Path,
 
 
 def test_samples_attribute_computing_on_a_crowded_core(tmp_path: Path, capsys) -> None:
-    """The program computes and copies in turns, all in user mode, and counts its processor time of the former."""
+    """The program computes and copies in turns, all in user mode, and prints the processor time of computing."""
     program = harness.build_program("time_parts", "-fopenmp")
     with crowded_core():
         done = harness.run(program, "copies", str(SECONDS), folder=tmp_path, IOLENS_SAMPLE="1000")

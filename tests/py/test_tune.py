@@ -92,7 +92,7 @@ def test_a_search_tries_the_rule_of_thumb_with_both_extreme_stripe_sizes() -> No
 
 
 def test_a_search_counts_only_stripes_that_hold_data() -> None:
-    """In a file of 4 MiB, 4, 8 and 12 stripes of 1 MiB are one layout, and one run says what all of them give."""
+    """In a file of 4 MiB, 4, 8 and 12 stripes of 1 MiB are the same layout, so that one run measures all three."""
     experiment = grid(matrix={"stripe_count": (1, 4, 8, 12), "aggregators": (1, 2)}, io_component="lustre")
     search = search_of(experiment, 4 * 2**20)
     assert {one.stripes for one in search.features} == {1, 4}

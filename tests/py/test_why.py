@@ -90,7 +90,9 @@ def test_a_wait_in_a_probe_is_one_for_the_sender() -> None:
 
 
 def polling(pause: float) -> Why:
-    """Returns a job in which rank 0 reads and sends, and rank 1 tests for the message with such pauses in between."""
+    """Returns a job in which rank 0 reads and sends, and rank 1 tests for the message again and again, with pauses of
+    this length.
+    """
     receiver = RankLine()
     post = receiver.post(0.0, 1e-6, 0)
     begins = np.arange(2.0, 5.0, pause).tolist()

@@ -24,8 +24,8 @@ SPENT = float(WRITES.seconds()[0][0])
 
 
 def job_with(*lines: RankLine, model: JobModel = WRITES) -> Job:
-    """Returns a job of small writes of which 80 s (or those of another model) are spent on each rank, with these
-    events.
+    """Returns a job of small writes, with these events. Each rank spends 80 s in its writes, or the seconds of another
+    model.
     """
     job = job_of_model(model)
     end = job.run_time

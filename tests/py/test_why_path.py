@@ -107,7 +107,9 @@ def test_visits_are_no_calls_and_keep_the_numbers_of_events() -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_regions_at_random_moments(seed: int) -> None:
-    """A witness asks for single moments which visits hold them; the shortest of these is the innermost one."""
+    """A second computation finds the visits that contain a single moment; the shortest of these is the innermost
+    region.
+    """
     random = np.random.default_rng(seed)
     visits: list[tuple[float, float, int]] = []
 

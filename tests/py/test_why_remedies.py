@@ -123,7 +123,9 @@ def test_remedies_for_files_that_hold_nobody_up_come_last(monkeypatch: pytest.Mo
 
 
 def test_a_core_for_each_rank_saves_the_waits_on_the_critical_path_at_most() -> None:
-    """Each of four ranks waits 30 s for a core, but three of them would wait as long for the fourth otherwise."""
+    """Each of four ranks waits 30 s for a core. Without these waits, three of the ranks would wait as long for the
+    fourth.
+    """
     early = [RankLine().held(5, 35).together("MPI_Barrier", 60, 90.1, 4) for _ in range(3)]
     late = RankLine().held(5, 35).together("MPI_Barrier", 90, 90.1, 4)
     lines = (line.together("MPI_Finalize", 99, 99.9, 4) for line in (*early, late))

@@ -87,9 +87,9 @@ def _mean_computing(run: SimulatedRun) -> list[float]:
 
 
 def differences(seed: int, kind: str = "") -> list[str]:
-    """Returns the differences between the analysis and the simulator for one random program. In two kinds the what-if
-    answers are left out: where work is left out, other ranks get a window's lock first, or a rank waits for another one
-    of those that its event does not name.
+    """Returns the differences between the analysis and the simulator for one random program. For the kinds `locks` and
+    `partial` only the first what-if answer is compared: without some work other ranks may get a window's lock first, or
+    a rank may wait for a rank that its event does not name.
     """
     try:
         run = simulated(random_program(seed, kind))

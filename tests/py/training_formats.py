@@ -28,7 +28,7 @@ def read_raw(folder: Path) -> bytes:
 
 
 def read_by_thread(folder: Path) -> bytes:
-    """Reads as packages do that leave reading to threads of their own, such as Zarr."""
+    """Reads in another thread, as packages such as Zarr do."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as threads:
@@ -129,4 +129,4 @@ FORMATS: dict[str, tuple[Callable[[Path], None], Callable[[Path], bytes]]] = {
 }
 
 LIGHT = ("raw", "tfrecord", "webdataset")
-"""Formats that need no package, whose import would take a new worker longer than its batches."""
+"""Formats that need no package. Importing a package would take a new worker longer than reading its batches."""

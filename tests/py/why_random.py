@@ -28,7 +28,8 @@ class _Writer:
         self.steps: list[list[SimulatedStep]] = [[] for _ in range(self.ranks)]
         self.open: list[list[int]] = [[] for _ in range(self.ranks)]
         self.handles = 0
-        self.instant: set[int] = set()  # Numbers of the posted operations whose completion takes no time besides waits.
+        # Numbers of the posted operations whose completion takes no time in addition to waits.
+        self.instant: set[int] = set()
         everybody = tuple(range(self.ranks))
         self.members = {_WORLD: everybody}
         for communicator in _PARTS:
@@ -36,7 +37,7 @@ class _Writer:
             self.members[communicator] = tuple(sorted(self.random.sample(everybody, size)))
 
     def cost(self) -> float:
-        """Returns the seconds of a call beside waits."""
+        """Returns the seconds that a call takes in addition to its waits."""
         return self.random.uniform(0.001, 0.1)
 
     def add(self, rank: int, step: SimulatedStep) -> None:

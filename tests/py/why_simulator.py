@@ -44,8 +44,8 @@ SHAPES = {
 class SimulatedStep:
     """One operation of a rank.
 
-    what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all, iall or win. cost: seconds beside waits.
-    file_cost: seconds of a file call, alone or inside a collective call. handles: numbers of posts that a wait
+    what: compute, file, send, recv, isend, irecv, sendrecv, wait, test, all, iall or win. cost: seconds in addition to
+    waits. file_cost: seconds of a file call, alone or inside a collective call. handles: numbers of posts that a wait
     completes; `handle` is the number of this step's own post. members: ranks of a collective call; the partners of a
     call on the window `communicator`; for a lock, its target. sources: the ranks whose data this rank gets in a
     collective call. exclusive: a lock that excludes all others.
@@ -158,7 +158,7 @@ class SimulatedRun:
         return max(each[-1].end for each in self.calls)
 
     def critical_path(self) -> Iterator[tuple[int, float, float]]:
-        """Yields rank, begin and end of each piece, the last one first."""
+        """Yields rank, begin and end of each piece of the critical path, the last piece first."""
         last = max((each[-1] for each in self.calls), key=lambda call: call.start)
         rank, until, place = last.rank, self.run_time, len(self.calls[last.rank]) - 1
         while True:
