@@ -34,7 +34,7 @@ def faults(name: str, message: str) -> list[str]:
 
 
 def git(*words: str) -> str | None:
-    """Returns what git prints, or None if it fails, as it does without a history, and if it is missing."""
+    """Returns what git prints, or None if git is missing or fails, as it does without a history."""
     if shutil.which("git") is None:
         return None
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
