@@ -1,5 +1,5 @@
-"""collectives: results are checked, columns equal those of the OSU micro-benchmarks, selection and limits are
-correct.
+"""Tests the program collectives: it checks its results, its columns are those of the OSU micro-benchmarks, and its
+selection and limits are correct.
 """
 
 from __future__ import annotations

@@ -177,8 +177,8 @@ def test_beyond_their_room_tables_keep_the_largest_rows_and_the_sum_of_the_other
 
 @pytest.mark.parametrize(("rank", "request_number"), [(0, -1), (1, -1), (1, 20), (2, 30)])
 def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, built: Path, tmp_path: Path) -> None:
-    """Refuses memory on that rank from this request on (if negative), or only for this request, which is not
-    essential.
+    """Refuses memory on this rank: only this request, which the log does not need, or all requests from this number on
+    if it is negative.
     """
     settings = {"IOLENS_TRACE": "mpi,io", "IOLENS_DXT": "1", "IOLENS_LOGPATH": str(tmp_path), "IOLENS_SPOOL": "none"}
     done = start(3, PRELOAD, [str(built / "scarce"), str(rank), str(request_number)], None, cwd=tmp_path, **settings)

@@ -83,7 +83,9 @@ def test_what_make_run_takes_is_said_where_the_readme_leads() -> None:
 
 
 def test_nothing_that_tries_a_road_sets_what_a_user_would_not_have_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`make run` and `iolens run` find the launcher's variables by themselves, of Open MPI 4 and 5 and of MPICH."""
+    """`make run` and `iolens run` find the variables that the launchers of Open MPI 4, Open MPI 5 and MPICH need, so
+    that no script sets one.
+    """
     launchers = re.compile(r"\b(?:OMPI|PRTE|PMIX|PMI|HYDRA|MPICH)_\w+=")
     for script in ("smoke.sh", "try-readme.sh", "try-roads.sh", "try-wheel.sh"):
         assert launchers.findall((ROOT / "packaging" / script).read_text(encoding="utf-8")) == [], script

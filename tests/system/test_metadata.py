@@ -1,4 +1,6 @@
-"""metadata: every file is created, seen, read and removed, by different ranks, and the output agrees with the files."""
+"""Tests the program metadata: every file is created, seen, read and removed, by different ranks, and the output agrees
+with the files.
+"""
 
 from __future__ import annotations
 

@@ -344,7 +344,7 @@ def test_ranks_that_are_left_out_are_not_waited_for(compiled: Callable[..., Path
 def test_what_tracing_mpi_cost_is_within_the_time_of_the_calls(
     compiled: Callable[..., Path], tmp_path: Path, callers: str, known: bool
 ) -> None:
-    """The program times each call by its own clock, its recording included."""
+    """The program times each call by its own clock, which includes the recording of the call."""
     calls = 100_000
     words = ("Iprobe", str(calls), "1")
     done = run(compiled("usual", "mpi_cost"), "usual", tmp_path, *words, ranks=1, trace="mpi", IOLENS_CALLERS=callers)

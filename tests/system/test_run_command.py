@@ -245,7 +245,7 @@ def test_a_place_that_cannot_be_is_said_before_the_program_runs(tmp_path: Path) 
 
 def test_of_several_logs_the_parents_has_the_name(tmp_path: Path) -> None:
     """A shell becomes Python by exec, and Python starts children. The log of Python gets the requested name; a folder
-    has the logs of all of them.
+    has the logs of all processes.
     """
     parent = "import os; open('parent.txt', 'w').write('x'); os.system('echo x >child.txt; uname >other.txt; wait')"
     words = ["sh", "-c", f'echo x >before.txt; exec "$0" -c "{parent}"', sys.executable]
