@@ -52,10 +52,10 @@ class Diagnosis:
 
     `gauges` has the columns of `gauges` in metrics.job.gauges; here `good` is False only if the verdict says that time
     can be gained, and `reason` then names the finding, or says that none explains it. `findings`: most gain first,
-    notes last. `hints`: the `key value` lines of the findings that are worth it, each key only once. `unknown`: the
-    facts that the log does not have, with the reasons. `confidence` in the verdict is high, medium or low, and empty if
-    nothing was judged; `doubts` are sentences on the facts missing from the log that could change the verdict, without
-    those that its sentence has.
+    notes last. `hints`: the lines `key value` for MPI-IO from findings whose remedy is worth its work, each line once.
+    `unknown`: the facts that the log does not have, with the reasons. `confidence` in the verdict is high, medium or
+    low, and empty if nothing was judged; `doubts` are sentences on facts that the log lacks and that could change the
+    verdict, except the facts that the verdict's own sentence mentions.
     """
 
     verdict: Verdict
@@ -121,8 +121,8 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
 
 
 def _is_beside(gap: str, said: Verdict, found: Sequence[Finding]) -> bool:
-    """Returns whether a gap says nothing new about this verdict. A verdict of "too short to judge" already speaks of
-    the clock; only a verdict about exchange depends on the times inside collective calls.
+    """Returns True if a fact that the log lacks need not be mentioned with this verdict. A verdict of "too short to
+    judge" already speaks of the clock; only a verdict about exchange depends on the times inside collective calls.
     """
     if gap == EXCHANGE:
         return not any(one.id == "exchange" and one.title in said.sentence for one in found)
@@ -139,7 +139,7 @@ def _confidence(said: Verdict, doubts: set[str]) -> str:
 
 
 def _gap_sentence(what: str, why: str) -> str:
-    """Says what a log cannot tell."""
+    """Returns the sentence on one fact that the log lacks, and the reason."""
     return why if what in (RECORDS, TRANSFERS, REMARKS) else f"This log cannot tell {what}, because {why.rstrip('.')}."
 
 

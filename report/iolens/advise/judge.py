@@ -27,7 +27,9 @@ LEAST_SHARE = 0.001
 """Smallest share of the run that is printed; a smaller share is printed as "at most 0.1 %"."""
 
 _LARGE, _MOST_PARTS = 0.05, 3
-"""Smallest share of the time, and largest number, of the parts in the sentence of a run that is not judged."""
+"""The sentence on a run that is not judged names only parts with at least this share of the time, and at most this
+number of parts.
+"""
 
 _BOUNDS = {rule.id: rule.bounds for rule in RULES}
 """The kind of verdict that a rule leads to, by its id."""
@@ -96,8 +98,8 @@ def _no_records(job: Job) -> str:
 
 
 def _part_of_run(job: Job, share: float, spent: float, limit: str = "") -> str:
-    """Returns the share of I/O in the run, an upper bound: of the recorded I/O, if records are missing. A share that is
-    below `limit` and would be printed as equal to it is given as less.
+    """Returns a clause with an upper bound on the share of I/O in the run; if records are missing, it speaks of the
+    recorded I/O. The share is below `limit`: if both are printed alike, the clause says "less than".
     """
     whose = _recorded_io(job)
     whose = whose[0].upper() + whose[1:]
@@ -158,13 +160,13 @@ _LARGEST = {
     "start": ("mpi", "Bound by the start and end of MPI: {share} of {whose}"),
     "unknown": ("not known", "Not bound by I/O; this log does not tell computing from waiting for {share} of {whose}"),
 }
-"""The verdict's kind and sentence for each kind of largest part that is not I/O."""
+"""The kind and the sentence of the verdict on a run whose largest part is not I/O, by the kind of that part."""
 
 
 def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
-    """Returns the verdict on a run whose time went elsewhere than to I/O, if the log knows that. If MPI was not traced
-    and the run not sampled, I/O that is worth a look takes precedence. As for I/O, a part is judged from
-    `least_seconds` on.
+    """Returns the verdict on a run that spent most time on something other than I/O, if the log shows that. If MPI was
+    not traced and the run was not sampled, a share of I/O that is worth advice takes precedence. The largest part is
+    judged only if it took at least `least_seconds`, as for I/O.
     """
     is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
     if (

@@ -40,8 +40,8 @@ def count(value: float, noun: str = "") -> str:
 
 
 def percent(part: float) -> str:
-    """Formats a share between 0 and 1 as per cent, such as `2.0 %` or `34 %`; a share that would round to 100 %
-    without being that as `> 99 %`.
+    """Formats a share between 0 and 1 as per cent, such as `2.0 %` or `34 %`; a share below 1 that would round to 100 %
+    becomes `> 99 %`.
     """
     value = 100 * part
     if 99.5 <= value < 100:
@@ -81,7 +81,7 @@ def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:
 
 
 def members(label: str, number: float, noun: str = "file") -> str:
-    """Returns a label with the number of its family's members, unless it is the name of a single one."""
+    """Returns a label of a family of files with the number of its members; for one member, only the label."""
     return label if number <= 1 else f"{label} ({count(number, noun)})"
 
 

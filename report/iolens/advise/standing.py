@@ -18,7 +18,7 @@ NOTHING = "nothing"
 HARDLY = "hardly"
 """I/O took too little of the run for any gain, but is close to the share from which on advice is given."""
 SHORT = "short"
-"""I/O took much of the run, which was too short for advice."""
+"""I/O took a share of the run that is worth advice, but too few seconds for it."""
 JUDGED = "judged"
 
 _CLOSE = 1.25

@@ -58,7 +58,9 @@ def _is_judged(job: Job, limits: Limits) -> bool:
 
 
 def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
-    """Returns whether a rule applies: notes always, rules on I/O if there is enough I/O to judge."""
+    """Returns whether a rule applies: a note if `notes` is set, a rule on computing or messages if the run was long
+    enough, a rule on I/O if there is enough I/O to judge.
+    """
     if rule.note:
         return notes
     if rule.beside_io and not rule.always:
@@ -89,8 +91,8 @@ def _most_of_io(job: Job, seen: Seen) -> float:
 
 
 def _replayed(job: Job, seen: Seen) -> float | None:
-    """Returns the seconds that a replay saves without the I/O of a finding: that on some files, or all. None if the log
-    does not have the events for it (`iolens run --why`).
+    """Returns the seconds that a run would save without the I/O of a finding (on its files, or on all files), by a
+    replay of the recorded events. None if the log does not have the events for it (`iolens run --why`).
     """
     bounds = [storage_bound(job), files_bound(job, seen.layout.files) if seen.layout else None]
     return min((bound for bound in bounds if bound is not None), default=None)

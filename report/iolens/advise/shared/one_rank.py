@@ -15,8 +15,8 @@ from iolens.metrics.job.share import slowest_seconds
 
 @dataclass(frozen=True)
 class Direction:
-    """Words for reading or for writing: `moved` for `moved_by_rank`, `said` for sentences; the others are parts of
-    counters' names.
+    """The words of one direction, reading or writing: `moved` is the argument of `moved_by_rank`, `said` the verb in
+    sentences, and the others are parts of counters' names.
     """
 
     moved: str

@@ -17,7 +17,7 @@ from iolens.metrics.files.use import among
 class Unaligned:
     """Files with transfers that begin inside a stripe or block of `unit` bytes, those with most bytes first.
 
-    Of the `calls` transfers, `unaligned` begin inside. They took `spent` seconds on the slowest rank, of which
+    Of the `calls` transfers, `unaligned` begin inside one. They took `spent` seconds on the slowest rank, of which
     alignment can save at most `seconds`; `derivation` explains this bound.
     """
 

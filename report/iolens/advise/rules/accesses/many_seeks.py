@@ -1,4 +1,4 @@
-"""The rule about more seeks than reads and writes."""
+"""The rule about files in which a program seeks more often than it reads and writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ If the code seeks to the end for the file's size, call fstat once instead."""
 
 
 _MOSTLY = 10
-"""Number of seeks for each open and stat from which seeks explain the time of metadata calls."""
+"""Minimum number of seeks for each open and stat; with fewer, seeks do not explain the time of metadata calls."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

@@ -17,7 +17,7 @@ Collect data in memory, and write blocks of 1 MiB and more:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for files that a single rank each wrote in small pieces."""
+    """Looks for files that were written in small pieces, each file by a single rank."""
     return small(job, limits, "WRITE", lambda table: table["ranks"] == 1, REMEDY)
 
 

@@ -20,7 +20,7 @@ _SYNCS = {
 """For each layer, the counters of its calls that flush data, the counters of its writes, and the name of the call."""
 
 _SOME = 5
-"""Minimum number of timed syncs of a rank on a file that can be too many."""
+"""Minimum number of syncs per rank on a file; only from then on are its syncs judged by their time."""
 
 _SUM = "It assumes that these writes and syncs take no time on the slowest rank; a log has their sum."
 _SYNCS_ALONE = "It assumes that these syncs take no time on the slowest rank."
@@ -35,7 +35,7 @@ Force data out once per step instead of once per write:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the layer in which forcing data out cost most."""
+    """Returns the evidence for the layer whose flushing calls, or writes and flushing calls, took most time."""
     best: Seen | None = None
     for name, (syncs, writes, call) in _SYNCS.items():
         table = by_file(job, name)

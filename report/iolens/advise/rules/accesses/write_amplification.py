@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _of_hdf5(job: Job, limits: Limits) -> Seen | None:
-    """Compares the bytes that HDF5 received for its datasets with the bytes that POSIX wrote to its files."""
+    """Compares the bytes that the program gave HDF5 for datasets with the bytes that POSIX wrote to HDF5's files."""
     if hdf5_fill_values.check(job, limits) is not None:
         return None
     datasets, files, posix = by_file(job, "H5D"), job.records.get("H5F"), by_file(job, "POSIX")
@@ -55,7 +55,9 @@ def _of_hdf5(job: Job, limits: Limits) -> Seen | None:
 
 
 def _said(job: Job, files: Records, layer: str, given: float) -> Seen:
-    """Returns the ratio of written bytes for some files of POSIX, and its cost."""
+    """Returns the evidence for files to which POSIX wrote more bytes than `layer` was given, with the time of the
+    additional bytes.
+    """
     written = float(files["BYTES_WRITTEN"].sum())
     spent = slowest_seconds(job, "POSIX", files["id"], ("WRITE",))
     evidence = (

@@ -13,7 +13,7 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
 
 _FEW = 2
-"""Largest number of ranks for which all algorithms are the same."""
+"""Largest number of ranks for which the choice of the algorithm makes no difference."""
 
 _LARGE = 64 << 10
 """Minimum size of a contribution, in bytes, for which the algorithm for large messages is named first."""
@@ -67,8 +67,9 @@ def _commands(function: str, library: str, large: bool) -> tuple[str, str]:
 
 
 def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
-    """Returns an upper bound on the seconds of one function without waiting for late ranks, and its derivation; None if
-    waiting takes more than half, or if a rank makes no such calls. `rows` are those of mpi_calls.
+    """Returns an upper bound on the seconds that one function takes without waiting for late ranks, and the derivation
+    of the bound. Returns None if waiting takes more than half of the time, or if a rank never calls the function.
+    `rows` are those of mpi_calls.
     """
     own = rows.where(rows["rank"] >= 0)
     each = Groups(own["rank"])
@@ -85,9 +86,7 @@ def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the function with most seconds of transfer, if these are many, and if each rank has a processor of its
-    own.
-    """
+    """Returns the function whose transfers took most seconds, if these are many and each rank has its own processor."""
     from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions
 
     rows = mpi_rows(job) if "mpi_calls" in job.private else None

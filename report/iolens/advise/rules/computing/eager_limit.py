@@ -47,7 +47,7 @@ def _limit_in_use(job: Job) -> tuple[str, int] | None:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns messages of the class of sizes that begins at the limit or not far above it, and the time of sends and
+    """Returns the number of messages whose size is at the eager limit or not far above it, and the time of sends and
     waits.
     """
     if not {"mpi_calls", "mpi_settings"} <= set(job.private):

@@ -17,8 +17,8 @@ _HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the finding for files whose collective calls lead to about as many POSIX calls or more, which on average
-    are hardly larger than the pieces that ranks passed in.
+    """Looks for files whose collective calls lead to about as many POSIX calls or more. On average these POSIX calls
+    are hardly larger than the pieces that the ranks passed in.
     """
     pair = under_mpiio(job)
     if pair is None:

@@ -27,7 +27,9 @@ moves as much as the others, look at its node and at its targets."""
 
 @dataclass(frozen=True)
 class _Slow:
-    """The shared records of a layer whose slowest rank is far from the others: seconds of both, bytes, id and rank."""
+    """The shared records of a layer whose slowest rank is far from the others: the seconds of the slowest rank and the
+    mean of the others, the bytes of the slowest rank and of all, and its number.
+    """
 
     id: np.ndarray
     rank: np.ndarray

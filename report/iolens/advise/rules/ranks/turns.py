@@ -24,7 +24,7 @@ writing.
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for jobs in which most ranks write, one after the other or in groups."""
+    """Looks for jobs in which at least half of the ranks write, one after the other or group after group."""
     turns = write_turns(job)
     if turns is None or turns.ranks < max(limits["few_ranks"], job.nprocs / 2):
         return None

@@ -22,7 +22,9 @@ Avoid {targets} until your site has checked {them}:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns targets far below the median speed, by files that lie on one target and belong to one rank."""
+    """Returns the targets whose speed is far below the median. The speeds are those of files that lie on one target and
+    that one rank uses.
+    """
     slow, every, times = clearly_slow_targets(job, limits["straggler"]), target_speed(job), rank_times(job)
     if slow is None or every is None or times is None:
         return None

@@ -1,4 +1,4 @@
-"""The rule about files of single ranks, every access of which begins inside a stripe."""
+"""The rule about files of single ranks whose large transfers nearly all begin inside a stripe."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ Begin large transfers on a multiple of the stripe size ({unit}):
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence of files that one rank uses, with large transfers of which none keeps to the stripes."""
+    """Returns the evidence of files that a single rank uses and whose large transfers nearly all begin inside a
+    stripe.
+    """
     return seen(job, unaligned_own_files(job, limits, of_hdf5=False), REMEDY, "they")
 
 

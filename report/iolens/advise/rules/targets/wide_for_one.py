@@ -12,7 +12,9 @@ from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence of widely striped files of single ranks, each of whose transfers lies within one stripe."""
+    """Returns the evidence of widely striped files that a single rank uses, with transfers that on average are smaller
+    than a stripe.
+    """
     table = striped_files(job)
     if table is None:
         return None

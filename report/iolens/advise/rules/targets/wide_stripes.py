@@ -13,7 +13,7 @@ from iolens.metrics.job.share import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for many files with empty stripes."""
+    """Looks for many files that fill at most half of their stripes."""
     table = striped_files(job)
     if table is None:
         return None
