@@ -33,9 +33,9 @@ class Heedless(io.FileIO):
 def secure_streams() -> None:
     """Gives this process its three standard streams, even if it was started without them.
 
-    The next file that is opened would otherwise take a closed descriptor, and messages would go into that file. A
-    closed descriptor is replaced by /dev/null, which a started program does not inherit: it finds the descriptor closed
-    as it was.
+    The next file that is opened would otherwise get the number of a closed descriptor, and messages would go into that
+    file. A closed descriptor is replaced by /dev/null, which a started program does not inherit: it finds the
+    descriptor closed as it was.
     """
     for descriptor, flags in _STANDARD_STREAMS:
         if _is_closed(descriptor):

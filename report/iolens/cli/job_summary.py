@@ -1,6 +1,6 @@
 """`iolens-job-summary LOG`: the PDF summary of a log, called as Darshan's `darshan-job-summary.pl` is.
 
-Scripts that call that program need another name in its place and nothing else.
+A script that calls Darshan's program works with this one if it uses the new name.
 """
 
 from __future__ import annotations

@@ -164,8 +164,8 @@ def _run_command(words: Sequence[str]) -> int:
 
 
 def _silence_matplotlib() -> None:
-    """Keeps matplotlib's advice about its folder of fonts from the terminal where the home folder cannot be written to.
-    It then makes a folder for each process, which does no harm to a page.
+    """Keeps matplotlib's advice about its folder of fonts from the terminal if the home folder is not writable.
+    matplotlib then makes a temporary folder for each process, which does not change the pages.
     """
     import logging
 
@@ -173,7 +173,9 @@ def _silence_matplotlib() -> None:
 
 
 def _spare_reportlab_the_home() -> None:
-    """Keeps reportlab from looking for its settings in a home that is a file, at which it ends in an error."""
+    """Prevents reportlab from searching for its settings in the home folder if that is a file, because reportlab would
+    end with an error.
+    """
     home = os.path.expanduser("~")
     if os.path.exists(home) and not os.path.isdir(home):
         sys.modules.setdefault("reportlab_mods", ModuleType("reportlab_mods"))

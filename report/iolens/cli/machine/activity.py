@@ -86,7 +86,9 @@ def _with_solver(experiment: Experiment) -> Experiment:
 
 
 def _with_driver(experiment: Experiment) -> Experiment:
-    """Returns the experiment with ROMIO's generic driver where the Lustre driver that it wants cannot be had."""
+    """Returns the experiment, with ROMIO's generic driver in place of the Lustre driver if no MPI here has the
+    latter.
+    """
     if experiment.io_component != LUSTRE or driver_to_be_had(experiment.program) == LUSTRE:
         return experiment
     return replace(experiment, io_component=ROMIO)
@@ -113,7 +115,7 @@ def _print_answers(claims: Sequence[Claim], folder: Path, language: str) -> None
 
 
 def _advised(log: Path) -> list[str]:
-    """Returns the rules of the advice that see something in a log."""
+    """Returns the names of the rules of the advice that have a finding in a log."""
     from iolens.advise import findings
     from iolens.log import read_log
 

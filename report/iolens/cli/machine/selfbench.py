@@ -101,7 +101,9 @@ def _lay_out(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _bound_table(job: Job, parts: Sequence[CostPart]) -> str:
-    """Returns the parts of the bound, and their sum, as shares of the job's run time."""
+    """Returns the parts of the upper bound on the profiler's cost, and their sum, in seconds and as shares of the job's
+    run time.
+    """
     run_time = max(job.run_time, 1e-9)
     low, high = sum(part.low for part in parts), sum(part.high for part in parts)
     rows = [["seconds of the busiest rank", "number", "at least", "at most", "share of run time"]]

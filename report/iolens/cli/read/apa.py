@@ -14,12 +14,14 @@ from iolens.metrics.processor.sampled.groups import USER
 
 _MOST_FUNCTIONS = 200
 _LEAST_SHARE, _CUMULATED, _LEAST_BYTES = 1.0, 90.0, 200
-"""Thresholds of pat_report: per cent of the program's own samples in one function, per cent in all functions before it,
-and bytes of its code.
+"""Thresholds of pat_report for a function that is traced: its per cent of the program's own samples, the per cent of
+all functions before it, and the bytes of its code.
 """
 
 _LEAST_OWN = 5.0
-"""Per cent of all samples in the program's own functions below which tracing them explains too little of the run."""
+"""Minimum per cent of all samples that lie in the program's own functions; with less, tracing these functions explains
+too little of the run.
+"""
 
 _HEAD = """\
 # What to trace in the next run of {program}: edit this, then

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_new(path: Path, data: bytes) -> None:
-    """Writes a file that is not there yet: aside first, then under its name."""
+    """Writes a new file, first under a temporary name; raises if a file of its own name exists."""
     from iolens.pages.output import need_parent
 
     need_parent(path)
