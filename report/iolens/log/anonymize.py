@@ -71,7 +71,7 @@ def anonymize(log: Container, key: bytes, keep: frozenset[str]) -> Anonymous:
 
 
 def _is_known_format(region: Region) -> bool:
-    """Returns whether the module's records can be taken apart."""
+    """Returns whether this package knows the format of the module's records, and so can find the ids in them."""
     versions = MODULES[region.name].versions if region.name in MODULES else VERSIONS.get(region.name, ())
     return region.version in versions
 
@@ -251,7 +251,9 @@ def _job(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
 
 
 def anonymous_program(name: str, names: Pseudonyms) -> str:
-    """Returns a program's name without the script after it: unchanged for well-known programs, else a pseudonym."""
+    """Returns a program's name with pseudonyms. If `names.keep` has "program", the program's own name stays, and only
+    the name of a script after it is replaced.
+    """
     if "program" not in names.keep:
         return names.component(name.encode()).decode()
     own, blank, script = name.partition(" ")

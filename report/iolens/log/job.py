@@ -32,8 +32,8 @@ _RING_GAPS = {
         "bytes, at most {bytes:,}.",
     ),
 }
-"""Columns of the region io_uring that count requests without bytes in the log, each with the column that decides
-whether it is mentioned, and the sentence.
+"""The columns of the region io_uring that count requests whose bytes are not in the log. Each has a second column,
+which must not be 0 if the requests are to be mentioned, and the sentence that mentions them.
 """
 
 

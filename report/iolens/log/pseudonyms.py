@@ -112,8 +112,8 @@ class Pseudonyms:
         return self.number(b"record:%d" % key, 1 << 64)
 
     def record(self, key: int) -> int:
-        """Returns the new id of a record: the one that `name_records` chose, or one without a name; the same in every
-        call.
+        """Returns the new id of a record: the one that `name_records` chose or, for a record without a name, one made
+        from the old id. Every call returns the same id.
         """
         found = self.ids.get(key)
         if found is None:

@@ -30,8 +30,8 @@ class Records:
     """A table whose columns are arrays of one length: `records["POSIX_READS"]`. The arrays must not be changed in
     place. `single` has single columns by name; each of `blocks` has many columns of one type: their names, and an array
     with a row for each, a list of rows, or LazyRows. The values of a column in `coded` are positions in a list of
-    texts. `left_out` is the number of rows that are missing because they were small. `count` is the number of rows, if
-    it is known without reading a column.
+    texts. `left_out` is the number of rows that are missing because they were small or did not fit into memory. `count`
+    is the number of rows, if it is known without reading a column.
     """
 
     def __init__(

@@ -34,9 +34,7 @@ INFLATED_LIMIT = 4 << 30
 """Maximum size of an inflated region in bytes; a larger one counts as damaged."""
 
 INFLATED_LEAST, _INFLATED_RATIO = 64 << 20, 512
-"""Number of bytes to which a small region may inflate, or the multiple of its size. Heat maps of idle ranks compress
-best, and inflate to less than 300 times their size.
-"""
+"""A small region may inflate to this number of bytes, a larger one to this multiple of its compressed size."""
 
 _MOST_BYTES = 1 << 48
 """Maximum end of a region in bytes; a larger value means that the header is damaged, and not that the file was cut
@@ -192,7 +190,7 @@ def inflated_pieces(log: Container, region: Region) -> Iterator[bytes]:
 
 
 def _inflated_limit(stored: memoryview) -> int:
-    """Returns the number of bytes to which a region of this size may inflate."""
+    """Returns the number of bytes to which a region of this compressed size may inflate."""
     return min(INFLATED_LIMIT, max(INFLATED_LEAST, _INFLATED_RATIO * len(stored)))
 
 

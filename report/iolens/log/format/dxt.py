@@ -40,9 +40,9 @@ class RecordHead:
 def read_dxt(log: Container, region: Region) -> Records:
     """Returns one row per traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
 
-    `host` and `op` are categories; the rows of a record follow one another. The first version of DXT_MPIIO and Open MPI
-    know no offsets: -1. From DXT_POSIX 2 and DXT_MPIIO 3 on there is a column more, thread: the thread that made the
-    call, numbered within its rank by its first access, from 0.
+    `host` and `op` are categories; the rows of a record follow one another. Offsets are -1 in the first version of
+    DXT_MPIIO, and where Open MPI was used, because they were not recorded. From DXT_POSIX 2 and DXT_MPIIO 3 on there is
+    a column more, thread: the thread that made the call, numbered within its rank by its first access, from 0.
     """
     heads: list[RecordHead] = []
     segments = _joined_columns(_segments_of(log, region, heads), _segment_type(log, region))
@@ -117,7 +117,9 @@ def _segments_of(log: Container, region: Region, heads: list[RecordHead]) -> Ite
 
 
 def _of_records(heads: list[RecordHead], each: np.ndarray, hosts: Mapping[str, int]) -> dict[str, np.ndarray]:
-    """Returns the columns whose values are the same for all accesses, or all of an operation, of a record."""
+    """Returns the columns whose values are the same for all accesses of a record, or for all its accesses of one
+    operation.
+    """
     host = np.array([hosts[head.host] for head in heads], dtype=np.int32 if len(hosts) > 127 else np.int8)
     counts = np.array([head.counts for head in heads], dtype=np.int64).ravel()
     operations = np.tile(np.arange(len(_OPERATIONS), dtype=np.int8), len(heads))

@@ -62,7 +62,9 @@ def _record_layout(name: str, version: int, order: str) -> tuple[np.dtype[np.voi
 
 
 def _stdio_note(records: int) -> str:
-    """Returns a note about records of stdio files, which POSIX's first version has."""
+    """Returns a note about the records of stdio files that were left out: the first version of module POSIX contains
+    them.
+    """
     if not records:
         return ""
     return f"{records} records of stdio files, which this old version of Darshan mixed in, are left out."

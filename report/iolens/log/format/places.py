@@ -32,7 +32,9 @@ def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place
 
 
 def _lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
-    """Returns words of a LUSTRE record, and the pool of each component: 16 bytes behind 7 numbers."""
+    """Returns the number of words in a LUSTRE record, and where the pool's name of each component lies: 16 bytes behind
+    7 numbers.
+    """
     if region.version == 1:
         return 7 + _word(log, data, at, 6), []
     components = _word(log, data, at, 2)
