@@ -24,7 +24,7 @@ def _escaped(letter: str) -> str:
 
 
 def print_line(text: str) -> None:
-    """Prints one line of text that may have names of others in it."""
+    """Prints one line of text that may contain names that others chose, in printable characters."""
     print(printable_text(text))
 
 

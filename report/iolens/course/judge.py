@@ -23,7 +23,7 @@ these runs.
 """
 
 LOOKS = ("finds", "holds_up", "logs")
-"""Kinds of claims that are looked up in the logs, and so have no interval."""
+"""Kinds of claims that the logs answer without a measurement, so that there is no interval."""
 
 Found = Mapping[str, Callable[[Path], list[str]]]
 """Functions from a log to names, by kind of claim: `finds`, the rules of the advice that see something in the log;
@@ -55,7 +55,9 @@ def judge_claims(claims: Sequence[Claim], results: Results, found: Found) -> lis
 
 
 def _outcome_of(claim: Claim, results: Results, found: Found, measuring: int) -> JudgedClaim:
-    """Returns the outcome of one claim, whose interval holds together with those of all `measuring` claims."""
+    """Returns the outcome of one claim. Its interval is wide enough that the intervals of all `measuring` claims hold
+    together.
+    """
     places = [claim.point] if claim.kind in (*LOOKS, "reaches") else [claim.point, claim.other]
     groups = [_runs_at(results.runs, levels) for levels in places]
     for levels, runs in zip(places, groups, strict=True):
@@ -89,8 +91,8 @@ def _runs_at(runs: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
 
 def _points_of(claim: Claim, results: Results) -> PointGroups:
-    """Returns the points of the activity that can be compared by the bandwidth of the claim's operation, which are
-    compared as in the comparison of the same runs: all together, within the blocks in which they were made.
+    """Returns the points of the activity that can be compared by the bandwidth of the claim's operation. As in the
+    report, all points are compared together, and within the blocks in which their runs were made.
     """
     names, measure = list(claim.point), Measure(f"{claim.operation} bandwidth", column="claimed")
     runs = results.runs.assign(
@@ -121,7 +123,9 @@ def _compared(claim: Claim, ratio: Ratio) -> str:
 
 
 def _reaching(claim: Claim, runs: pd.DataFrame, speeds: Sequence[float], results: Results, risk: float) -> JudgedClaim:
-    """Returns how much of the bound by the storage's model a point reaches."""
+    """Returns the outcome of a claim that a point reaches a share of the bandwidth to which the storage's model limits
+    it.
+    """
     found = of_runs(runs, results.limits)
     if found is None:
         return JudgedClaim(claim, OPEN, problem="the storage has no model that gives a bound")

@@ -2,8 +2,7 @@
 
 The format is "Trace Event Format" (Google, 2016): `ph` X is an event with a duration, C values from their time on, M
 names processes and threads, s and f are the ends of an arrow; times are microseconds. A rank is a process; what a
-thread did stands in a row of samples, one of MPI calls and one of transfers, because events of a row must lie within
-one another.
+thread did stands in a row of samples, one of MPI calls and one of transfers, because events in a row must be nested.
 """
 
 from __future__ import annotations
@@ -57,7 +56,9 @@ def chrome(
 
 
 def _clocks(job: Job) -> list[dict[str, Any]]:
-    """Returns one row of its table for each clock that ranks read, if there were several clocks."""
+    """Returns the rows of the log's table `clocks`, one for each clock that ranks read; empty if there was only one
+    clock.
+    """
     rows: pd.DataFrame | None = job.private.get("clocks")
     if rows is None:
         return []

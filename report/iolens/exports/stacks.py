@@ -38,9 +38,9 @@ class Stack:
 def stacks(job: Job, search: Sequence[Path] = (), running: bool = False, without: Threads = frozenset()) -> list[Stack]:
     """Returns all samples of a log, by rank and thread; only the running ones when `running`.
 
-    Running samples are held to the processor time (`held_samples`), as in `iolens profile`. `search`: folders with
-    programs, libraries or their debug files; `without`: threads to leave out. Raises IolensError for a log without
-    samples.
+    Running samples beyond the processor time count as waiting (`held_samples`), as in `iolens profile`. `search`:
+    folders with programs, libraries or their debug files; `without`: threads to leave out. Raises IolensError for a log
+    without samples.
     """
     samples = held_samples(job)
     if samples is None:

@@ -1,4 +1,6 @@
-"""A store queried by SQL: views of the rows that count, and the questions of the report. Bytes, seconds and hours."""
+"""A store queried by SQL: views of the rows that count, and the questions of the report. Values are in bytes, seconds
+and hours.
+"""
 
 from __future__ import annotations
 

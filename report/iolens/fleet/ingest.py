@@ -93,7 +93,7 @@ def _logs_in(folder: str) -> Iterator[Met]:
 
 
 def _met(entry: os.DirEntry[str]) -> Met:
-    """Returns the present state of a log; a link to nothing has no size."""
+    """Returns the present state of a log; a log that cannot be examined has size 0 and time 0."""
     try:
         state = entry.stat()
     except OSError:

@@ -135,7 +135,9 @@ def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:
 
 
 def _user_of(job: Job) -> str:
-    """Returns the user's name from the log's name or folder, as iolens and Darshan form them; else the number."""
+    """Returns the user's name from the log's name or folder, as iolens and Darshan form them; otherwise the user's
+    number.
+    """
     named = _NAME.match(job.path.name)
     if named:
         return named[1]
