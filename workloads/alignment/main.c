@@ -1,5 +1,4 @@
-/* alignment: measures the cost of the edges of file domains in collective writes, from options to exit
- * status. */
+/* alignment: the main program. It measures what the edges of file domains cost in collective writes. */
 #include "config.h"
 #include "report.h"
 #include "run.h"

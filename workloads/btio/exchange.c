@@ -2,8 +2,8 @@
 
 #include "fail.h"
 
-/* Copies GHOSTS planes of a cell, the first at local index `first` along `direction`, out to or in from
- * `buffer`; returns the place behind them. */
+/* Copies GHOSTS planes of a cell to `buffer`, or back from it if `out` is false. The first plane has the
+ * local index `first` along `direction`. Returns the place in `buffer` behind the planes. */
 static double *copy_planes(const Cell *cell, int direction, int first, double *buffer, bool out)
 {
     int from[3] = {0, 0, 0}, to[3] = {cell->size[0], cell->size[1], cell->size[2]};
@@ -30,7 +30,7 @@ static int plane_doubles(const Cell *cell, int direction)
 
 /* Allocates the buffers of the six messages. Message 2d goes to the previous neighbour along direction d,
  * from all cells but those at coordinate 0; message 2d + 1 to the next neighbour, from all cells but the
- * last. The message received from the previous neighbour is the one that this neighbour sends to its next
+ * last. The message that a rank receives from its previous neighbour is that neighbour's message to its next
  * one. */
 void exchange_make(Exchange *exchange, const Domain *domain)
 {

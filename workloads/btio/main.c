@@ -1,4 +1,4 @@
-/* btio: NPB's BT solver with BT-IO, or its I/O pattern alone, from options to exit status. */
+/* btio: the main program. It runs NPB's BT solver with BT-IO, or BT's I/O pattern without the solver. */
 #include "config.h"
 #include "fail.h"
 #include "pattern.h"

@@ -93,8 +93,8 @@ void pattern_free(Pattern *pattern)
 
 typedef long long RowWork(double *row, int count, double first);
 
-/* Calls `work` for each row of this rank's points with the value of the row's first element in `dump`;
- * returns the sum of the results. */
+/* Calls `work` for each row of this rank's points, and passes the value that the row's first element has in
+ * `dump`. Returns the sum of the results. */
 static long long each_row(const Pattern *pattern, int dump, RowWork *work)
 {
     const Domain *domain = pattern->domain;

@@ -66,7 +66,7 @@ void pattern_spoil(const Pattern *pattern);
 /* Returns the number of components of own points that differ from the values of `dump`. */
 long long pattern_differences(const Pattern *pattern, int dump);
 
-/* Runs the program that has the pattern alone, from its command line to its exit status. */
+/* Runs the I/O pattern without the solver: reads the options and returns the exit status. */
 int pattern_main(int argc, char **argv, MPI_Comm comm);
 
 #endif

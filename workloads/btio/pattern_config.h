@@ -19,8 +19,9 @@ typedef struct PatternConfig {
 
 extern const OptionTable PATTERN_OPTIONS;
 
-/* Returns true if the command line asks for this pattern and not for the solver: by a file as first argument,
- * by one of its methods or, without any argument, by a five-line ./inputbt.data. Collective. */
+/* Returns true if the command line asks for the I/O pattern and not for the solver: its first argument is a
+ * file or it names one of the pattern's methods or, without any argument, there is a five-line
+ * ./inputbt.data. Collective. */
 bool pattern_wanted(int argc, char **argv, MPI_Comm comm);
 
 /* Parses, reads the input and hints files and checks. Ends the program on bad input or --help. Collective. */

@@ -9,7 +9,7 @@ static void say_start(const PatternConfig *config)
         printf(" Reading from input file %s\n", config->input);
 }
 
-/* Judges whether all passes read the right bytes, and writes the reason into `detail`, which holds `room`
+/* Decides whether all passes read the right values, and writes the reason to `detail`, which has `room`
  * bytes. */
 static void judge(PatternReport *report, char *detail, size_t room)
 {

@@ -36,8 +36,8 @@ static Layout striping(const PatternReport *report)
     return (Layout){(int)hint_number(hints, "striping_factor"), hint_number(hints, "striping_unit")};
 }
 
-/* Prints the block of one operation. Names are padded as in the original, whose colons are not all in one
- * column. */
+/* Prints the lines about one operation. The names are padded as in the original program, whose colons do not
+ * all stand in one column. */
 void pattern_print(const PatternReport *report, const Operation *operation)
 {
     const Pattern *pattern = report->pattern;

@@ -13,7 +13,7 @@ typedef struct PatternReport {
     const char *status, *detail; /* Result of the verification and its explanation. */
 } PatternReport;
 
-/* Prints the block of one operation. Called by rank 0. */
+/* Prints the lines about one operation. Called by rank 0. */
 void pattern_print(const PatternReport *report, const Operation *operation);
 
 /* Writes the file of --json. Collective; notes errors. */

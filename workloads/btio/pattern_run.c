@@ -44,8 +44,8 @@ static void prepare(Pattern *pattern, bool writing)
     end_on_trouble(pattern, false);
 }
 
-/* Makes the data of a dump, or checks those that were read, and returns the seconds that this took, which the
- * I/O time leaves out. Ends with a barrier. */
+/* Fills in the data of a dump before a write, or checks the data that was read. Returns the seconds that this
+ * took, so that they can be excluded from the I/O time. Ends with a barrier. */
 static double aside(const Pattern *pattern, bool writing, int dump, long long *wrong)
 {
     double start = MPI_Wtime();

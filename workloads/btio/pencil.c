@@ -58,8 +58,8 @@ void pencil_load(const Cell *cell, const Sweep *sweep, Place place, double *fiel
 void pencil_prefetch(const Cell *cell, const Sweep *sweep, Place place, const double *field, int row)
 {
     ptrdiff_t side = cell->stride[sweep->side];
-    /* Along x, as many rows as a vector has lanes share a cache line. Each row therefore prefetches the line
-       of another lane. */
+    /* Along x, neighbouring rows share a cache line: one line has as many rows as a vector has lanes. So each
+     * row prefetches the cache line of another lane. */
     int lane = side == 1 ? 0 : row & (LANES - 1);
     const double *base = field + offset_of(cell, sweep, place, row - lane) + lane * side;
     for (int m = 0; m < COMPONENTS; m++)

@@ -12,7 +12,8 @@
  * neighbouring lines in direction `side`; pencils are layered in direction `layer`. */
 typedef struct Sweep {
     int along, side, layer;
-    int order[COMPONENTS]; /* Number of the field's component that stands in each place of a pencil's row. */
+    int order[COMPONENTS]; /* For each place in a pencil's row, the number of the field's component that
+                            * stands there. */
 } Sweep;
 
 extern const Sweep SWEEPS[3];
@@ -30,8 +31,8 @@ Place pencil_place(const Cell *cell, const Sweep *sweep, int index);
 void pencil_load(const Cell *cell, const Sweep *sweep, Place place, double *field, int first, int rows,
                  lanes (*out)[COMPONENTS]);
 
-/* Prefetches the data that the next load of that pencil needs at about this row, because the hardware cannot
- * foresee steps across rows and planes. */
+/* Prefetches data near `row` that the next load of this pencil needs, because the hardware cannot predict
+ * steps across rows and planes. */
 void pencil_prefetch(const Cell *cell, const Sweep *sweep, Place place, const double *field, int row);
 
 /* Stores rows [first, first + rows) of a pencil into the field, without the lanes beyond the interior. */

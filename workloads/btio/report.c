@@ -69,8 +69,8 @@ static void say_percentage(const Run *run, const char *name, double seconds, dou
     run_say(run, "   %-24s: %14.2f", name, 100.0 * seconds / total);
 }
 
-/* Prints NPB's four lines by its formulas, with the harmonic mean over the ranks, and then times that do not
- * show in this mean. */
+/* Prints NPB's four lines by NPB's formulas, which use the harmonic mean over the ranks, and then the times
+ * that this mean hides. */
 void report_statistics(const Run *run, const Measured *measured)
 {
     if (run->written == 0)

@@ -9,8 +9,9 @@ typedef struct Measured {
     Spread total, io, verify;
     double megabytes;     /* Size of all dumps in 10^6 bytes. */
     double mops;          /* Millions of operations per second by NPB's count; NaN without the solver. */
-    double *dump_seconds; /* For each dump the maximum over the ranks. */
-    long long write_calls, read_calls; /* Largest number of calls of a rank, for writes and for reads. */
+    double *dump_seconds; /* For each dump, the longest time that a rank took. */
+    long long write_calls, read_calls; /* Largest number of calls that a rank made, for writes and for
+                                        * reads. */
 } Measured;
 
 Measured report_measure(Run *run);

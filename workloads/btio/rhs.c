@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* The contributions of a row to its neighbours: the flux, and the function that is differenced twice. */
+/* The values by which a row contributes to its neighbours: the flux, and the function whose second difference
+ * is taken. */
 typedef struct Terms {
     lanes flux[COMPONENTS], second[COMPONENTS];
 } Terms;

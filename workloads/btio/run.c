@@ -46,7 +46,7 @@ static void say_error(const Run *run, const char *what)
     say_norm(run, what, norm);
 }
 
-/* Performs one time step; `watched` prints the norm of every intermediate result. */
+/* Performs one time step; if `watched`, prints the norm of every intermediate result. */
 static void advance(Run *run, bool watched)
 {
     static const char *const sweeps[3] = {"rhs after x sweep", "rhs after y sweep", "rhs after z sweep"};
@@ -79,8 +79,8 @@ static void start_field(Run *run)
     fill_initial(&run->domain, &run->exact);
 }
 
-/* Makes all that the solver needs, and computes one step so that every page of memory and line of code is
- * touched once before the clock starts. */
+/* Allocates what the solver needs, and computes one step, so that every page of memory and all code has been
+ * used before the clock starts. */
 static void prepare_solver(Run *run)
 {
     bool watched = run->config->print_norms;
@@ -97,8 +97,8 @@ static void prepare_solver(Run *run)
     advance(run, watched);
 }
 
-/* Returns true if the norms of the field must be kept at each write, to compare the dumps with them. NPB
- * publishes the error norms of dumps for one write interval only. */
+/* Returns true if the norms of the field must be kept at each write, as the reference for the dumps. For most
+ * runs there is no other: NPB publishes the error norms of dumps for one write interval only. */
 static bool needs_memory(const Config *config)
 {
     const Class *class = class_like(config->grid, config->steps);
@@ -135,7 +135,8 @@ static bool same_norms(const double a[COMPONENTS], const double b[COMPONENTS])
     return same;
 }
 
-/* Adds a dump that was just read to the sums for verification; `number` counts all dumps from 0. */
+/* Adds the norms of a dump that was just read to the sums for verification; `number` counts all dumps from
+ * 0. */
 static void examine(Run *run, int number)
 {
     double norm[COMPONENTS];

@@ -19,15 +19,16 @@ typedef struct Run {
     /* Numbers of dumps: planned; written so far; in the file since it was last emptied; read back. */
     int dumps, written, in_file, read;
     double total_seconds; /* Seconds of this rank in steps, dumps and the close. */
-    /* Seconds of this rank in dumps, the close and read-backs during the run, and in the read-back
-     * afterwards. */
+    /* Seconds of this rank in I/O: `io_seconds` in dumps, the close and read-backs during the run,
+     * `verify_seconds` in the read-back afterwards. */
     double io_seconds, verify_seconds;
-    double norm_seconds;  /* Seconds of norms within the steps, which total_seconds leaves out. */
+    double norm_seconds;  /* Seconds in which norms were computed during the steps; total_seconds does not
+                           * contain them. */
     double *dump_seconds; /* Seconds of each dump. */
     long long write_calls, read_calls;
     double(
-        /* For each dump the error norms of the field in memory at that time, if these are the reference; else
-           NULL. */
+        /* For each dump, the error norms of the field in memory at that time, if they are the reference for
+         * the dump; else NULL. */
         *memory)[COMPONENTS];
     double error_sum[COMPONENTS]; /* Sum of the error norms of all dumps that were read back. */
     int wrong_dump; /* Number (from 1) of the first dump that differs from the written one; 0 if none does. */
@@ -37,13 +38,14 @@ typedef struct Run {
     ResultFile file; /* Facts about this rank's file after the last dump. */
 } Run;
 
-/* Lays out and fills the fields, and takes one untimed step. This call and all below are collective. */
+/* Lays out and fills the fields, and takes one untimed step. This function and all functions below are
+ * collective. */
 void run_prepare(Run *run, const Config *config, MPI_Comm comm);
 
 /* Runs the time steps and writes the dumps; both are timed. */
 void run_steps(Run *run);
 
-/* Reads every dump back, unless the read interval has already done so. Afterwards u is the last dump. */
+/* Reads back every dump that was not read during the run. Afterwards u is the last dump. */
 void run_read_back(Run *run);
 
 /* Returns true if the run makes dumps. */

@@ -9,7 +9,7 @@
  * second-level cache. */
 enum { WAITING_BYTES = 512 * 1024 };
 
-/* One cell in a sweep, and the pencils of it that a batch takes. */
+/* One cell in a sweep, and the pencils of the cell that belong to a batch. */
 typedef struct Work {
     const Cell *cell;
     const Sweep *sweep;
@@ -40,7 +40,8 @@ static Work work_at(const Solver *solver, const Domain *domain, int direction, i
     };
 }
 
-/* Finds the largest number of rows and of pencils that any cell has, over all directions and ranks. */
+/* Finds, over all directions and ranks, the largest number of rows and the largest number of pencils of a
+ * cell. */
 static void measure_cells(const Domain *domain, int most[2])
 {
     most[0] = most[1] = 0;
@@ -112,8 +113,8 @@ static void backward(const Solver *solver, const Work *work, int pencil, const l
     pencil_store(work->cell, work->sweep, place, work->cell->rhs, work->first, work->rows, solver->w);
 }
 
-/* Sends the rows of this cell's edge to the neighbour that goes on with the sweep, and receives those for
- * this rank's next cell from the neighbour `from`. */
+/* Sends the rows at the edge of this cell to the neighbour that goes on with the sweep, and receives the rows
+ * at the edge of this rank's next cell from the neighbour `from`. */
 static void pass(const Domain *domain, int to, const void *out, size_t sent, int from, void *in,
                  size_t received)
 {

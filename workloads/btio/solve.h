@@ -10,15 +10,15 @@
  * cells and substitutes backward before the next batch, so that the eliminated rows are still in the
  * processor's cache. */
 typedef struct Solver {
-    int batch, batches;   /* Number of pencils in a batch, and number of batches of the largest cell, which
-                           * all ranks process. */
+    int batch, batches;   /* Number of pencils in a batch, and number of batches that the largest cell needs;
+                           * all ranks process that many. */
     int longest;          /* Number of rows of the longest cell. */
     Row *rows;            /* Rows that were eliminated, kept for the backward substitution. */
-    Row *carry, *carried; /* For each pencil the last eliminated row of a cell: as sent to the next cell, and
-                           * as received from the previous one. */
+    Row *carry, *carried; /* For each pencil, a cell's last eliminated row: `carry` goes to the next cell,
+                           * `carried` came from the previous one. */
     lanes (*first)[COMPONENTS],
-        (*next)[COMPONENTS]; /* For each pencil the solution at a cell's first row: as sent back to the
-                              * previous cell, and as received from the next one. */
+        (*next)[COMPONENTS]; /* For each pencil, the solution at a cell's first row: `first` goes back to the
+                              * previous cell, `next` came from the next one. */
     Blocks *blocks;          /* Matrix parts of three successive rows; row g is at index g modulo 3. */
     lanes (*u)[COMPONENTS], (*w)[COMPONENTS]; /* Rows of one pencil: the state, and the solution. */
 } Solver;

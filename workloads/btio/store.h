@@ -43,11 +43,12 @@ struct Store {
     MPI_Datatype point, cells;    /* Element type and file type; only for the method full. */
     int descriptor;               /* The open file; only for the methods epio and fortran. */
     char *record;                 /* Memory for a cell with its record markers; only for the method epio. */
-    struct TwoPhaseRows *through; /* Used by method full with the lustre-like driver. */
+    struct TwoPhaseRows *through; /* State of the method full with the lustre-like driver. */
 };
 
 extern const Method METHOD_FULL, METHOD_SIMPLE, METHOD_EPIO, METHOD_FORTRAN;
-/* The method full with --mpiio-driver lustre-like: its own two-phase transfers in place of MPI-IO. */
+/* The method full with --mpiio-driver lustre-like, which uses the toolkit's own two-phase transfers in place
+ * of MPI-IO. */
 extern const Method METHOD_TWO_PHASE;
 extern const char METHOD_NAMES[];
 
@@ -70,16 +71,16 @@ void store_remove(Store *store);
 /* If any rank noted trouble, removes the run's data files and ends the program. Collective. */
 void store_check(Store *store);
 
-/* Copies u plus `shift` of all own points into the buffer. */
+/* Copies the values of all own points in u to the buffer, and adds `shift` to each. */
 void store_pack(Store *store, double shift);
 
 /* Copies the buffer to u. */
 void store_unpack(const Store *store);
 
-/* Returns the number of values in the buffer, on this rank, that are not exactly u plus `shift`. */
+/* Returns how many values in this rank's buffer are not exactly the value of u plus `shift`. */
 long long store_differences(const Store *store, double shift);
 
-/* Returns the first point of a cell's row, counted from the start of dump 0 in the file. */
+/* Returns the number of the first point of a cell's row in the file, where dump 0 begins with point 0. */
 long long file_point(const Domain *domain, const Cell *cell, int y, int z, int dump);
 
 #endif

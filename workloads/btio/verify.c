@@ -34,7 +34,8 @@ static bool compare(const Run *run, const char *title, const double norm[COMPONE
     return good;
 }
 
-/* Returns the class whose published norms hold; or prints why none do, and returns NULL. */
+/* Returns the NPB class whose published norms apply to this run; if there is none, prints the reason and
+ * returns NULL. */
 static const Class *published_class(const Run *run)
 {
     const Config *config = run->config;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* State that the handler of the signal needs, because a handler has no arguments of its own. */
+/* State that the signal handler needs; a handler gets no arguments of its own. */
 static struct {
     char **paths;
     volatile sig_atomic_t count;

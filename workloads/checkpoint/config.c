@@ -31,8 +31,9 @@ static bool names_problem(const Program *program, int argc, char **argv)
     return memcmp(&given.problem, &NOTHING, sizeof NOTHING) != 0;
 }
 
-/* Reads the problem from the resource file that an option names, or from the file of fixed name if no option
- * names a problem. The original did the latter before MAPL 2.51, when it had no flags, and ran one trial. */
+/* Reads the problem from the resource file that an option names. If no option describes a problem, reads the
+ * file with a fixed name if there is one, and runs one trial, as the original did before MAPL 2.51, when it
+ * had no options. */
 static void find_problem(Config *config, const Program *program, bool named, MPI_Comm comm, Trouble *trouble)
 {
     int rank, lies_there = 0;
@@ -58,7 +59,7 @@ static void find_problem(Config *config, const Program *program, bool named, MPI
         config->problem.trials = old || config->mode != NULL ? SINGLE_TRIAL : DEFAULT_TRIALS;
 }
 
-/* Adds the hints of the file first, so that --hint can change them. */
+/* Adds the hints of the hints file before those of --hint, so that the latter can change them. */
 static void add_hints(Config *config, Trouble *trouble)
 {
     Hints given = config->hints;
@@ -110,7 +111,7 @@ static void check_ranks(const Problem *problem, int ranks, Trouble *trouble)
                      problem->ny, (long long)FACES * problem->nx * problem->ny);
 }
 
-/* Checks that counts of MPI, chunks of HDF5 and records of Fortran can hold the sizes. */
+/* Checks that the sizes fit into the counts of MPI, the chunks of HDF5 and the records of Fortran. */
 static void check_sizes(const Problem *problem, const Program *program, Trouble *trouble)
 {
     double levels = problem->whole ? problem->lm : 1, edge = problem->im_world, cell = sizeof(float);

@@ -31,14 +31,15 @@ typedef struct Config {
     const char *config_file, *directory, *hints_file, *json;
     Hints hints;
     bool original_hints, collective;
-    /* True if the other direction is also run, untimed: reads the written data, or first writes the data to
-     * read. */
+    /* True if the run also does the other direction, untimed: a write run reads its data afterwards, and a
+     * read run writes the data before it reads. */
     bool both;
     bool cold; /* True if the nodes drop the files from memory before each read. */
     bool remove, help;
 } Config;
 
-/* Kinds of values of a key; KEY_FALSEHOOD sets its flag if the value is `.false.`. */
+/* Kinds of values of a key. KEY_FALSEHOOD is for keys whose flag in Problem is set if the value is
+ * `.false.`. */
 typedef enum { KEY_COUNT, KEY_TRUTH, KEY_FALSEHOOD } KeyKind;
 
 /* A key of the resource file. */

@@ -19,11 +19,11 @@ typedef struct Kernel {
     MPI_Comm world, group, writers;
     int rank, ranks, members; /* Rank, number of ranks, and number of ranks in this rank's group. */
     bool writes;
-    /* Number of cells in a writer's packet, and number of cells that each rank gives. */
+    /* Number of cells in a writer's packet, and number of cells that each rank contributes. */
     long long packet_cells, own_cells;
     float *packet, *own;
-    /* For each member of the group: how many cells it gives, and the index in the packet at which they
-     * begin. */
+    /* For each member of the group, the number of cells that it contributes, and the index in the packet at
+     * which they begin. */
     int *counts, *starts;
     char path[PATH_MAX + 16];
     long long wrong_values;

@@ -18,7 +18,8 @@ typedef struct Measured {
        / mean time in calls, over the writers. */
     double *real, *file;
     Statistic real_statistic, file_statistic;
-    Spread io, mpi;           /* Seconds of a writer in I/O and in MPI: mean and extremes over the writers. */
+    Spread io, mpi;           /* Seconds that a writer spent in I/O and in MPI: mean and extremes over the
+                               * writers. */
     Spread open, move, close; /* Times over all ranks. */
     Spread total;             /* Sum of open, move and close. */
     long long wrong_values;

@@ -5,8 +5,9 @@
 
 #include "config.h"
 
-/* Fills in the values that the file has. Upper and lower case are equal. Warns of keys that are unknown or
- * repeated; missing required keys and values of a wrong kind are errors. Called by one rank. */
+/* Reads the values in the file into `problem`. Upper and lower case do not differ. Warns of keys that are
+ * unknown or repeated; a missing required key or a value of the wrong kind is an error. Called by one
+ * rank. */
 void resource_read(const char *path, const Program *program, Problem *problem, Trouble *trouble);
 
 #endif

@@ -28,7 +28,7 @@ static void fill(Run *run)
         field_fill(&run->cube, array, problem->static_data, part_of(run, array, 0));
 }
 
-/* Overwrites the memory, so that no old value can be taken for one that was read. */
+/* Overwrites the fields, so that no value from before can be taken for one that was read. */
 static void blank(Run *run)
 {
     memset(run->fields, 0xff, (size_t)run->config->problem.arrays * part_cells(run) * sizeof(float));

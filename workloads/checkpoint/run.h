@@ -24,13 +24,13 @@ typedef struct Run {
     Trial *trials; /* Results of each trial. */
     double cached; /* Largest share of a file that was in a node's page cache before a trial; NaN: unknown. */
     bool checked;
-    Wrong wrong; /* Number and first of this rank's wrong cells. */
+    Wrong wrong; /* Number of this rank's wrong cells, and the first of them. */
 } Run;
 
 void run_prepare(Run *run, const Config *config, const Program *program, MPI_Comm world);
 
-/* Runs all trials, and the untimed reads or writes that --check or --make add. Ends the program on
- * trouble. */
+/* Runs all trials, and the untimed reads or writes that the options --check or --make add. Ends the program
+ * after an error. */
 void run_trials(Run *run);
 
 /* Returns the size of all arrays in bytes. */

@@ -1,4 +1,4 @@
-/* Runs a simulator, from its options to the exit status. */
+/* Runs a simulator: reads its options and returns its exit status. */
 #ifndef CHECKPOINT_SIMULATE_H
 #define CHECKPOINT_SIMULATE_H
 

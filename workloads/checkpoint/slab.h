@@ -9,13 +9,16 @@ typedef struct Slab {
     const Cube *cube;
     int levels;           /* Number of levels that one gather or scatter moves: 1, or all. */
     int own_count;        /* Number of cells that this rank gives or receives. */
-    int *counts, *starts; /* Number of cells of each rank of the group, and where they begin in `packed`. */
-    float *packed;        /* On the writer: rank after rank, each [level][latitude][longitude]. */
-    float *field;         /* On the writer: [level][latitude of the group][longitude]. */
+    int *counts, *starts; /* Number of cells of each rank of the group, and the index in `packed` at which
+                           * they begin. */
+    float *packed;        /* On the writer, the cells of rank after rank, each as
+                           * [level][latitude][longitude]. */
+    float *field;         /* On the writer, the group's part of a field: [level][latitude of the
+                           * group][longitude]. */
     double moving;        /* Seconds that this rank spent in gathers and scatters since slab_make. */
 } Slab;
 
-/* Returns the number of cells that a writer holds at once, which must not exceed INT_MAX for MPI. */
+/* Returns the number of cells that a writer holds at once; MPI's counts limit it to INT_MAX. */
 long long slab_cells(const Cube *cube, int group, int levels);
 
 void slab_make(Slab *slab, const Cube *cube, int levels);

@@ -72,8 +72,8 @@ static double room_for(const Store *store)
     return room;
 }
 
-/* Checks that there is room for the files. This comes before the first write, because within HDF5 1.10 and
- * ROMIO writers may wait for ever for a writer that found no room. */
+/* Checks that there is room for the files. Must be called before the first write: in HDF5 1.10 and ROMIO,
+ * writers may wait for ever for a writer that found no room. */
 static void check_room(Store *store)
 {
     const Cube *cube = store->cube;
@@ -134,14 +134,15 @@ void store_remove(Store *store)
 
 void store_abandon(const Store *store)
 {
-    /* If several writers failed, only the writer that could remove the file prints the reason. */
+    /* If several writers failed, only the one that removed the file prints the reason. */
     if (unlink(store->path) == 0 || errno != ENOENT)
         fail_alone("%s", store->trouble.text);
     for (;;)
         pause();
 }
 
-/* Aborts the job, because neither closing nor MPI_Finalize returns once HDF5 was unable to write its data. */
+/* Aborts the job after HDF5 failed to write its data, because then neither closing the file nor MPI_Finalize
+ * returns. */
 _Noreturn static void abort_together(const Store *store)
 {
     MPI_Barrier(store->cube->world);

@@ -37,7 +37,7 @@ struct Store {
     char path[PATH_MAX];
     Block latitudes;    /* Latitudes of this writer in its file. */
     int file_latitudes; /* Latitudes of the whole file. */
-    int levels;         /* Number of levels that one move has. */
+    int levels;         /* Number of levels that one read or write moves. */
     int files;
     bool opened, writing; /* `opened`: true while the file is open. `writing`: true if it was last opened for
                            * writing. */

@@ -22,8 +22,8 @@ static long long file_bytes(const Store *store)
     return records * (record_bytes(store) + 2 * MARK);
 }
 
-/* Notes an error if the file does not have the size of this problem, because a reader of the first part would
- * not notice the difference. */
+/* Notes an error if the file does not have the size that this problem needs, because reading the beginning of
+ * a larger file would not fail. */
 static void check_file(Store *store)
 {
     struct stat found;
@@ -62,7 +62,7 @@ static void open_binary(Store *store, bool writing)
         check_file(store);
 }
 
-/* Moves all of the parts to or from the file, in as many calls as the system needs. */
+/* Writes or reads all parts, in as many calls as the system needs. */
 static void move_parts(Store *store, bool writing, struct iovec *parts, int count, long long offset)
 {
     while (count > 0 && !store->trouble.any) {

@@ -75,8 +75,8 @@ static void print_share(const char *name, double seconds, double total)
     printf("  %-22s %12.1f %%\n", name, 100.0 * seconds / total);
 }
 
-/* Prints the times of the steps, and their shares of the slowest rank's time. For writes, reads and messages
- * the share is that of their mean time. */
+/* Prints the times of the steps, and each time as a share of the slowest rank's total. For writes, reads and
+ * messages it is the share of their mean time. */
 static void print_beside(const Run *run, const Measured *measured)
 {
     bool reads = run->program->reads, calls = !run->config->problem.no_io;

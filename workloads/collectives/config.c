@@ -57,7 +57,7 @@ static void read_names(Config *config, Trouble *trouble)
         trouble_note(trouble, "--operations: at least one is needed");
 }
 
-/* Reads "MIN:MAX", "MIN:" or "MAX", as the OSU micro-benchmarks do. */
+/* Reads message sizes of the form "MIN:MAX", "MIN:" or "MAX", as the OSU micro-benchmarks do. */
 static void read_sizes(Config *config, Trouble *trouble)
 {
     char *text = strdup(config->sizes), *colon = strchr(text, ':');

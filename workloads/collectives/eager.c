@@ -7,9 +7,9 @@
 
 enum { DATA = 1, CALL = 2, ANSWER = 3, ROUNDS = 8 };
 
-/* Returns true if a message of this size is sent without waiting for its receive. While the send is under way
- * the ranks exchange other messages, so that both sides make progress: a send that needs no receive is
- * complete afterwards. The method measures no times. */
+/* Returns true if a message of this size is sent without waiting for its receive. While the send is pending,
+ * the ranks exchange other messages, so that both MPI libraries make progress; afterwards a send that needs
+ * no receive is complete. No time is measured for this. */
 static bool is_eager(void *buffer, long long bytes, int rank, MPI_Comm comm)
 {
     int done = 0;

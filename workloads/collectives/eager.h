@@ -6,9 +6,9 @@
 
 enum { EAGER_NONE = -1 };
 
-/* Returns the largest message, up to `most` bytes, whose send completes before its receive is posted;
- * EAGER_NONE if not even one byte does; `most` if all do. Searches by halving, between the two ranks of
- * `comm`. Collective. */
+/* Returns the size of the largest message, up to `most` bytes, whose send completes before its receive is
+ * posted; EAGER_NONE if not even a send of one byte does. Uses bisection, between the two ranks of `comm`.
+ * Collective. */
 long long eager_observed(long long most, MPI_Comm comm);
 
 #endif

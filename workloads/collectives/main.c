@@ -1,12 +1,12 @@
-/* collectives: latencies of MPI's collective operations and of messages, from options to exit status. */
+/* collectives: the main program. It measures the latencies of MPI's collective operations and of messages. */
 #include "fail.h"
 #include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Calls each operation once before the measurement, because some components make communicators at their first
- * call and print messages about them. */
+/* Calls each operation once before the measurement, because some components of the MPI library create
+ * communicators at their first call, and print messages about them. */
 static void call_each_once(MPI_Comm comm)
 {
     const Element *element = element_named("double");

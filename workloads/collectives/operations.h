@@ -22,7 +22,8 @@ typedef struct Exchange {
     MPI_Datatype type;
     int count;
     void *send, *receive;
-    int *counts, *places; /* Counts and places of the blocks, for operations that need them. */
+    int *counts, *places; /* Number of elements of each block, and the element at which it begins, for
+                           * operations that need them. */
 } Exchange;
 
 typedef struct Operation {
@@ -37,7 +38,7 @@ typedef struct Operation {
 extern const Operation OPERATIONS[];
 extern const int OPERATION_COUNT;
 
-/* Returns the operation of this name in any case; NULL if there is none. */
+/* Returns the operation of this name, in upper or lower case; NULL if there is none. */
 const Operation *operation_named(const char *name, size_t length);
 
 /* Returns the bytes of both buffers for messages of `size` bytes. */
@@ -50,8 +51,8 @@ void exchange_free(Exchange *exchange);
 /* Fills in the data to send, and garbage where the result will be. */
 void exchange_fill(const Operation *operation, const Exchange *exchange);
 
-/* Returns element `k` of the message between two ranks; it differs between neighbouring values of each
- * argument. */
+/* Returns the value of element `k` in the message between two ranks. Neighbouring ranks and neighbouring
+ * elements have different values. */
 unsigned char pattern(int sender, int receiver, long k);
 
 /* Returns the number of wrong elements in this rank's result. */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 typedef struct Crowd {
-    int ranks, processors; /* Numbers of ranks and of processors on the node that has the fewest processors
-                            * for each rank. */
+    int ranks, processors; /* Number of ranks, and number of processors, on the node with the fewest
+                            * processors per rank. */
     int nodes;
     bool oversubscribed;
 } Crowd;

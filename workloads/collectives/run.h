@@ -16,13 +16,14 @@ typedef struct Run {
     Selection selection;
     int variable_count;
     Variable variables[VARIABLES_MAX];
-    long long eager;     /* Bytes that eager_observed() found; 0 if it was not called. */
+    long long eager;     /* Size of a message, in bytes, that eager_observed() returned; 0 if it was not
+                          * called. */
     int count, capacity; /* Number of latencies, and room for them. */
     Latency *latencies;
     double total_seconds; /* Seconds of all measurements. */
 } Run;
 
-/* A function that every rank calls after each measured latency. */
+/* Type of a function that every rank calls after each measured latency. */
 typedef void (*Told)(const Run *run, const Latency *latency);
 
 /* Measures each chosen operation at each size, or the ping-pong. Collective. */

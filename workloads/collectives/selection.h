@@ -1,9 +1,9 @@
 /* Finds out which implementations of the collective operations the MPI library chose, from its own
  * messages.
  *
- * If asked to (coll_base_verbose), Open MPI lists at each new communicator the components that offer
- * themselves. These messages go to standard error; they are caught there, and all other text is passed on.
- * Other MPI libraries print nothing. */
+ * With the parameter coll_base_verbose, Open MPI prints for each new communicator the components that can
+ * serve it. These messages are captured from standard error; all other text is passed on. Other MPI libraries
+ * print nothing. */
 #ifndef COLLECTIVES_SELECTION_H
 #define COLLECTIVES_SELECTION_H
 

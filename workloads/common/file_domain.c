@@ -29,14 +29,15 @@ static int64_t edge(const FileDomains *domains, int aggregator)
     return larger(range.begin, smaller((at + stripe / 2) / stripe * stripe, range.end));
 }
 
-/* Returns the offset from which the rounds of a domain that begins at `begin` are counted, so that buffers
- * end at stripe boundaries. */
+/* Returns the offset at which the first round of a domain begins. Unless domains are even, that is the stripe
+ * boundary at or before `begin`, so that the buffers of all rounds end at stripe boundaries. */
 static int64_t base(const FileDomains *domains, int64_t begin)
 {
     return domains->kind == DOMAINS_EVEN ? begin : begin - begin % domains->stripe_size;
 }
 
-/* Returns the round of an offset in bound domains: each round has one stripe for each aggregator. */
+/* Returns the number of the round that moves the byte at `offset`, for domains bound to stripes: each round
+ * has one stripe for each aggregator. */
 static int64_t row_of(const FileDomains *domains, int64_t offset)
 {
     return offset / domains->stripe_size / domains->aggregators;

@@ -24,21 +24,22 @@ typedef struct FileDomains {
     DomainKind kind;
     int aggregators;
     int64_t stripe_size;
-    /* Largest number of bytes that an aggregator moves in a round; bound stripes have their own size. */
+    /* Largest number of bytes that an aggregator moves in a round, unless stripes are bound to aggregators:
+     * then it is a stripe. */
     int64_t buffer_size;
-    Span range; /* From the first byte of all ranks to behind the last one. */
+    Span range; /* Range from the first byte of all ranks to behind the last one. */
 } FileDomains;
 
-/* Returns the number of aggregators if `wanted` are requested. With bound stripes the number divides the
- * stripe count, so that no stripe has two aggregators, or is a multiple of it with up to `per_stripe` for
- * each target. A stripe count of 0 (unknown) sets no limit. */
+/* Returns the number of aggregators if `wanted` are requested. If stripes are bound to aggregators, the
+ * number divides the stripe count, so that no stripe has two aggregators, or is a multiple of it, with up to
+ * `per_stripe` aggregators for each target. A stripe count of 0 (unknown) sets no limit. */
 int domains_aggregators(DomainKind kind, int wanted, int stripe_count, int per_stripe);
 
 /* Returns the number of rounds until every aggregator has finished. */
 int64_t domains_rounds(const FileDomains *domains);
 
-/* Returns the bytes that an aggregator moves in a round. The spans of all aggregators and rounds cover the
- * range, each byte once. */
+/* Returns the range of bytes that an aggregator moves in a round. The ranges of all aggregators and rounds
+ * together contain each byte exactly once. */
 Span domains_span(const FileDomains *domains, int aggregator, int64_t round);
 
 #endif

@@ -7,7 +7,7 @@
 
 typedef struct Json {
     FILE *out;
-    bool begun; /* True if the innermost open bracket already has a value. */
+    bool begun; /* True if the innermost open bracket already contains a value. */
 } Json;
 
 void json_open(Json *json, const char *key, char bracket);      /* `bracket` is '{' or '['. */

@@ -7,8 +7,7 @@
 
 #include <mpi.h>
 
-/* Seconds of one call. Average, minimum and maximum are taken over the ranks, from each rank's mean over its
- * calls. */
+/* Seconds that one call takes. Average, minimum and maximum are taken over the ranks' mean times. */
 typedef struct Latency {
     const char *operation;
     long long bytes;
@@ -18,12 +17,12 @@ typedef struct Latency {
     long long errors; /* Wrong elements or items on all ranks; not part of the JSON. */
 } Latency;
 
-/* Summarises `seconds[iterations]` of calls that all ranks make together: percentiles are taken over the
- * iterations, from the time of the slowest rank in each, and are known on rank 0 only. Collective. */
+/* Summarises the times of calls that all ranks make together. The percentiles are taken over the iterations,
+ * each of which counts with its slowest rank's time; only rank 0 gets them. Collective. */
 Latency latency_together(const double *seconds, int iterations, MPI_Comm comm);
 
-/* Summarises calls that each rank makes by itself: the percentiles are the largest that any rank has. Sorts
- * `seconds`. Collective. */
+/* Summarises the times of calls that each rank makes by itself. Each percentile is the largest of all ranks.
+ * Sorts `seconds`. Collective. */
 Latency latency_apart(double *seconds, int iterations, MPI_Comm comm);
 
 void latency_json(const Latency *latency, Json *json);

@@ -55,7 +55,7 @@ static void set_int(const Option *option, const char *text, void *target, Troubl
         trouble_note(trouble, "--%s %s: the value must be a whole number", option->name, text);
 }
 
-/* Adds 1 to the option's number; a flag in a list of key=value gives the number itself. */
+/* Adds 1 to the option's number. In a list of key=value the value is the number that is added. */
 static void set_tally(const Option *option, const char *text, void *target, Trouble *trouble)
 {
     int times = 1;

@@ -13,7 +13,7 @@
 
 enum { TRIES = 10 };
 
-/* Returns the part of a mapped file that is in memory; mincore(2) marks each such page. */
+/* Returns the part of a mapped file that is in memory, from 0 to 1; mincore(2) marks each page that is. */
 static double part_held(void *mapped, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page, held = 0;
@@ -51,7 +51,8 @@ static double forget(int descriptor, size_t bytes)
     return part;
 }
 
-/* Returns the part of the file that this node still holds in memory; NaN if unknown. */
+/* Drops the file's pages from this node's memory, and returns the part of the file that stays there; NaN if
+ * unknown. */
 static double forget_here(const char *path)
 {
     struct stat about;

@@ -11,7 +11,8 @@ typedef struct Piece {
     int64_t offset, bytes;
 } Piece;
 
-/* A rank's pieces in a call, in the order of the file; the data of piece i begins at place[i]. */
+/* A rank's pieces in one call, in the order of the file. The data of piece i begins at places[i] in
+ * `data`. */
 typedef struct Request {
     const Piece *pieces;
     size_t count;
@@ -25,8 +26,8 @@ typedef struct Share {
     int pieces, bytes;
 } Share;
 
-/* Stores the pieces of the request that lie in `span` in `out` and their number in `share`; returns the
- * address of their data, NULL if there are none. */
+/* Writes the parts of the request's pieces that lie in `span` to `out`, and their number and bytes to
+ * `share`. Returns the address of their data, or NULL if there are none. */
 char *pieces_clip(const Request *request, Span span, Piece *out, Share *share);
 
 /* Sorts the pieces and joins those that touch or overlap; returns the remaining number. */

@@ -11,7 +11,8 @@
 /* One time over the ranks, in seconds. */
 typedef struct Spread {
     double min, mean, max;
-    double harmonic_mean; /* Ranks with time 0 add nothing to the sum of 1/t; 0 if all times are 0. */
+    double harmonic_mean; /* Harmonic mean, for which ranks with time 0 add nothing to the sum of 1/t; 0 if
+                           * all times are 0. */
 } Spread;
 
 /* Collective. Computes the spread of a time over the ranks. */
@@ -51,8 +52,8 @@ typedef struct Result {
 /* Returns the number of nodes on which the ranks of `comm` run. Collective. */
 int count_nodes(MPI_Comm comm);
 
-/* Writes the JSON to `path` (to another name, then renamed), or to standard output if it is "-". Called by
- * one rank. */
+/* Writes the JSON to `path`, or to standard output if `path` is "-". The file is written under another name
+ * and then renamed. Called by one rank. */
 void result_write(const Result *result, const char *path, Trouble *trouble);
 
 #endif

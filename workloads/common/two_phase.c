@@ -61,7 +61,8 @@ void two_phase_check_hints(const Hints *hints, Trouble *trouble)
     most_on_a_node(hints, trouble);
 }
 
-/* Candidates are the first ranks of even blocks, the larger ones first, as ROMIO spreads them over a node. */
+/* Returns the rank of an aggregator. As in ROMIO, the ranks are divided into equal blocks, the larger blocks
+ * first, and the first rank of each block is a candidate. */
 static int rank_of(const TwoPhase *file, int aggregator)
 {
     int larger = file->ranks % file->candidates;
@@ -143,10 +144,10 @@ static void reserve(TwoPhase *file, int64_t bytes)
     file->room = bytes;
 }
 
-/* Computes the range of all ranks' pieces. */
+/* Computes the range from the first to the last byte of all ranks' pieces. */
 static Span whole_range(const TwoPhase *file, const Request *request)
 {
-    /* The begin has the opposite sign, so that one reduction can compute the maximum of both. */
+    /* The begin has the opposite sign, so that one maximum over the ranks gives both begin and end. */
     int64_t ends[2] = {-INT64_MAX, -INT64_MAX};
     if (request->count > 0) {
         const Piece *last = &request->pieces[request->count - 1];
@@ -157,7 +158,7 @@ static Span whole_range(const TwoPhase *file, const Request *request)
     return ends[1] < 0 ? (Span){0, 0} : (Span){-ends[0], ends[1]};
 }
 
-/* Returns a type of a rank's pieces at their places in the aggregator's buffer. */
+/* Returns an MPI type for a rank's pieces at their places in the aggregator's buffer. */
 static MPI_Datatype places_in_buffer(const Piece *pieces, int count, int64_t begin)
 {
     int *lengths = allocate(count, sizeof *lengths);

@@ -29,7 +29,7 @@ typedef struct TwoPhase {
     char *buffer; /* An aggregator's buffer of `room` bytes. */
     int64_t room;
     Trouble *trouble;
-    WriteLog writes; /* Writes of this rank; writes_free frees them after use. */
+    WriteLog writes; /* Writes of this rank, which the caller frees with writes_free. */
 } TwoPhase;
 
 /* Notes a hint whose value is invalid; opening the file would note it as well. */
@@ -51,7 +51,7 @@ void two_phase_hints(const TwoPhase *file, Hints *hints);
 /* Flushes the data that this rank wrote to storage. */
 void two_phase_sync(TwoPhase *file);
 
-/* Closes the file, after a flush if requested. The log of writes stays. */
+/* Closes the file, after a flush if requested. The log of writes is kept. */
 void two_phase_close(TwoPhase *file, bool flush);
 
 #endif

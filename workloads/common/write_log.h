@@ -29,11 +29,12 @@ WriteLog writes_gather(const WriteLog *own, MPI_Comm comm);
 
 void writes_free(WriteLog *log);
 
-/* Writes one line for each write: call,round,aggregator,rank,offset,bytes. Uses another name, then renames
- * the file. */
+/* Writes one line for each write: call,round,aggregator,rank,offset,bytes. The file is written under another
+ * name and then renamed. */
 void writes_save(const WriteLog *log, const char *path, Trouble *trouble);
 
-/* Counts how aggregators share the units of a file: its stripes, or the objects in which they lie. */
+/* How aggregators share the units of a file, which are its stripes or the objects in which the stripes
+ * lie. */
 typedef struct Sharing {
     int64_t units;
     int64_t most;    /* Largest number of distinct aggregators of a unit. */
@@ -41,8 +42,8 @@ typedef struct Sharing {
     int64_t changes; /* Number of times that a unit's next write came from another aggregator. */
 } Sharing;
 
-/* Computes the sharing of stripes if `objects` is 0, else of this many objects, to which stripes are assigned
- * in turn. */
+/* Computes how aggregators share stripes if `objects` is 0, else how they share that many objects, to which
+ * the stripes are assigned in turn. */
 Sharing writes_sharing(const WriteLog *log, int64_t stripe_size, int64_t objects, int aggregators);
 
 /* Returns the number of writes that begin or end within a stripe. */

@@ -1,6 +1,6 @@
 /* coupled: imitates the steps of a climate model. Rank 0 reads the forcing of a step and broadcasts it; then
- * the last rank writes the step's history while the others compute; a barrier ends the step. With --ahead
- * rank 0 reads the forcing of the next step meanwhile. */
+ * the last rank writes the step's history while the others compute; a barrier ends the step. With --ahead,
+ * rank 0 reads the next step's forcing while the others compute. */
 #include "config.h"
 #include "result.h"
 
@@ -67,8 +67,8 @@ static void write_history(Run *run, int step, Trouble *trouble)
         note(trouble, "write", run->path[HISTORY]);
 }
 
-/* Sleeps for as long as a computation would take, so that ranks do not compete for the cores of a small
- * machine. */
+/* Sleeps for as long as a computation would take. A real computation would make the ranks compete for the
+ * cores of a small machine. */
 static void compute(double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};

@@ -5,13 +5,14 @@
 
 #include "settings.h"
 
-/* A file, and the part that one task has in it. */
+/* A file, and the place of one task in it. */
 typedef struct Target {
     const Settings *settings;
     const char *path;
     MPI_Comm comm; /* Communicator of the tasks that share the file: all tasks of the test, or this one
                     * alone. */
-    int place;     /* This task's number among the tasks of the file, which decides its blocks. */
+    int place;     /* This task's number among the tasks that share the file; it determines the task's
+                    * blocks. */
     int sharers;   /* Number of tasks that share the file. */
     bool writing;  /* True if the file is open for writing, and created if missing. */
     Hints effective;
@@ -37,7 +38,7 @@ const Api *api_named(const char *name);
  * own. */
 const Api *api_of(const Settings *settings);
 
-/* Returns the names "POSIX, MPIIO, ...". */
+/* Returns the names of all interfaces, as "POSIX, MPIIO, ...". */
 const char *api_names(void);
 
 void api_unlink(const char *path, Trouble *trouble);

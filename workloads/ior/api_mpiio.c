@@ -18,8 +18,8 @@ static void show(const char *what, const Hints *hints)
     printf("}\n");
 }
 
-/* Sets a file view that shows this task its own blocks alone, one after the other; offsets in the view count
- * transfers. */
+/* Sets a file view in which this task sees only its own blocks, one after the other. Offsets in the view are
+ * numbers of transfers. */
 static int set_view(Opened *opened, const Target *target)
 {
     const Settings *s = target->settings;
@@ -67,7 +67,7 @@ static void *mpiio_open(Target *target, Trouble *trouble)
     return opened;
 }
 
-/* Translates an offset of the file into the offset within this task's view, which counts transfers. */
+/* Translates an offset of the file into the offset in this task's view, which is a number of transfers. */
 static MPI_Offset place_in_view(const Target *target, int64_t offset)
 {
     const Settings *s = target->settings;

@@ -78,8 +78,8 @@ static void compare(Work *work, int64_t i)
     }
 }
 
-/* Performs transfer `i`. Puts the offset's words into the data before a write, and compares data after a read
- * that checks. Returns false if the transfer failed. */
+/* Performs transfer `i`. Before a write, puts words that depend on the offset into the data; after a read
+ * that checks, compares the data. Returns false if the transfer failed. */
 static bool move_one(Work *work, int64_t i, Trouble *trouble)
 {
     Job *job = work->job;
@@ -130,7 +130,8 @@ static bool goes_on(const Work *work)
 }
 
 /* Performs transfers `from` up to `to`, and repeats them until the phase has lasted long enough. In a
- * collective test a failed task keeps calling, so that the others do not wait for it for ever. */
+ * collective test a task whose transfer failed goes on making calls, so that the other tasks do not wait for
+ * it for ever. */
 static void move_all(Work *work, int64_t from, int64_t to, bool until_deadline, Trouble *trouble)
 {
     bool collective = work->job->settings->collective;
@@ -237,8 +238,8 @@ static Outcome reduce(Work *work)
     return o;
 }
 
-/* Drops both files from the page cache of all nodes. A reader's node may hold the file that it read before,
- * and a writer's node the one that it wrote; with a file per task these are different files. */
+/* Drops the files that this task reads and wrote from the page cache of all nodes: a node may hold what its
+ * tasks read before or wrote. With a file per task these are two files. */
 static void forget(const Work *work)
 {
     Job *job = work->job;

@@ -33,14 +33,14 @@ typedef struct Outcome {
     double per_second, latency, open, move, close, total;
     int64_t bytes, fewest,
         most; /* Bytes moved by all tasks; fewest and most transfers of a task at the deadline. */
-    double wall_seconds, wall_bytes; /* Seconds until the last task reached the deadline, and mean bytes of a
-                                      * task until then; 0 without a deadline. */
+    double wall_seconds, wall_bytes; /* Seconds until the last task reached the deadline, and mean number of
+                                      * bytes that a task moved until then; 0 without a deadline. */
     int64_t errors;                  /* Number of transfers in which any task found wrong data. */
-    Spread seconds;                  /* Spread over the tasks of the seconds from open to close. */
+    Spread seconds;                  /* Seconds from open to close: their spread over the tasks. */
 } Outcome;
 
-/* Runs a phase. Collective over the team. The task that finds wrong data reports it on standard error, at
- * most five times. `mine` gets this task's own times. */
+/* Runs a phase. Collective over the team. A task that finds wrong data prints a message on standard error, at
+ * most five times. `mine` receives this task's own times. */
 Outcome phase_run(Job *job, Step step, Clocks *mine, Trouble *trouble);
 
 /* Writes the path of the file with the data of task `owner` into `path`. */

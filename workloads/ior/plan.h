@@ -27,8 +27,8 @@ typedef struct Plan {
 Plan plan_make(const Settings *settings, int sharers, int place);
 void plan_free(Plan *plan);
 
-/* Returns the file offset of piece `piece` of transfer `i`, for the task that has number `place` among those
- * of the file. */
+/* Returns the file offset of piece `piece` of transfer `i`, for the task with the number `place` among the
+ * tasks that share the file. */
 int64_t plan_offset(const Plan *plan, int64_t i, int64_t piece, int place);
 
 typedef enum { STEP_WRITE, STEP_CHECK_WRITE, STEP_READ, STEP_CHECK_READ } Step;

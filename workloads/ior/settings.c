@@ -111,7 +111,7 @@ static const Settings DEFAULTS = {
  * repetition, and the NUL. */
 enum { SUFFIX_ROOM = 48 };
 
-/* Notes the error `what` if `fails` is true: one option requires another one. */
+/* Notes the error `what` if `fails` is true. Used where one option requires another. */
 static void demand(Trouble *trouble, bool fails, const char *what)
 {
     if (fails)
@@ -170,7 +170,7 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
         trouble_note(trouble, "-l %s: offset, timestamp, incompressible or random", s->packet);
 }
 
-/* Sets the settings that follow from those that were given. */
+/* Fills in the settings that follow from the given ones. */
 static void complete(Settings *s, int ranks, Trouble *trouble)
 {
     static const char prefix[] = "IOR_HINT__MPI__";

@@ -11,8 +11,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the largest k for which [k-th smallest, k-th largest] covers the median with 95 %: 1 - 2 P(B < k),
- * B binomial. */
+/* Returns the largest k for which the interval from the k-th smallest to the k-th largest of n values
+ * contains the median with at least 95 % probability: 1 - 2 P(B < k), B binomial. */
 static int rank_of_interval(int n)
 {
     double term = pow(0.5, n), below = 0.0;

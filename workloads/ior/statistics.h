@@ -9,8 +9,8 @@ typedef struct Typical {
                                           * below six values. */
 } Typical;
 
-/* Computes the statistics and sorts `values`. The interval is that of order statistics (Conover, Practical
- * Nonparametric Statistics, 3.2). */
+/* Computes the statistics and sorts `values`. The bounds of the interval are two of the values themselves
+ * (order statistics; Conover, Practical Nonparametric Statistics, 3.2). */
 Typical typical_of(double *values, int count);
 
 #endif

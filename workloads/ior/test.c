@@ -35,8 +35,8 @@ static void add_row(Test *test, const Row *row, Reporter *report)
         report(test, row);
 }
 
-/* Closes a CSV file and reports an error: that a disk is full may show only when data is flushed. `out` may
- * be NULL. */
+/* Closes a CSV file and notes an error if that fails: a full disk may show only when the data is flushed.
+ * `out` may be NULL. */
 static void end_csv(FILE *out, const char *path, Trouble *trouble)
 {
     if (out == NULL)

@@ -6,7 +6,8 @@
 
 typedef struct Row {
     Outcome outcome;
-    bool is_removal; /* True for the removal of files; then only `total` of the outcome is valid. */
+    bool is_removal; /* True if the row is about the removal of files; then only `total` of the outcome is
+                      * valid. */
 } Row;
 
 typedef struct Test {

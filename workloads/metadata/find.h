@@ -9,8 +9,8 @@ typedef struct Findings {
     long long files, found; /* Numbers of files seen and found, on all ranks. */
 } Findings;
 
-/* Finds the files that the options ask for: every rank lists all folders and inspects its share of the files,
- * chosen by their names. Collective. */
+/* Finds the files that the options ask for. Every rank lists all folders, and examines its share of the
+ * files, which depends on their names. Collective. */
 Findings find_below(const Config *config, MPI_Comm comm, Trouble *trouble);
 
 #endif

@@ -16,14 +16,14 @@ typedef struct Items {
 void items_make(Items *items, const Config *config, MPI_Comm comm);
 void items_free(Items *items);
 
-/* Operations on item number `item` of rank `owner`; an error is noted with the path. */
+/* Operations on file number `item` of the rank `owner`. An error is noted together with the path. */
 void item_create(const Items *items, int owner, int item, Trouble *trouble);
 void item_stat(const Items *items, int owner, int item, Trouble *trouble);
 void item_read(const Items *items, int owner, int item, Trouble *trouble);
 void item_remove(const Items *items, int owner, int item, Trouble *trouble);
 
-/* Makes the folders of all ranks, or the shared one; an existing folder is an error. Collective: all ranks
- * get the same trouble. */
+/* Makes the folder of each rank, or the shared folder; an existing folder is an error. Collective: all ranks
+ * get the same error. */
 void folders_make(const Items *items, Trouble *trouble);
 void folders_remove(const Items *items, Trouble *trouble);
 

@@ -1,4 +1,4 @@
-/* metadata: many small files created, looked at, read and removed, from options to exit status. */
+/* metadata: the main program. It creates many small files, asks for their status, reads and removes them. */
 #include "fail.h"
 #include "report.h"
 

@@ -11,8 +11,9 @@ enum { PHASE_COUNT = 5 };
 /* Results of one phase of one iteration. */
 typedef struct Timed {
     long long items; /* Items of all ranks. */
-    Spread seconds;  /* Times of the ranks, from a barrier to the rank's last item. */
-    double rate;     /* Items per second, by the slowest rank. */
+    Spread seconds;  /* Seconds of each rank, from a barrier to the end of its last item: their spread over
+                      * the ranks. */
+    double rate;     /* Items per second, computed with the slowest rank's time. */
     Latency latency; /* Time of the operation on one item; empty (0 iterations) for --find, which is timed as
                       * a whole. */
     long long moved; /* Bytes written or read by all ranks. */
