@@ -21,7 +21,7 @@ def option(key: str, otherwise: float = 0.0) -> float:
 
 
 def lines() -> None:
-    """Writes text of `bytes` bytes, flushed after each of its pieces of `piece` bytes."""
+    """Writes `bytes` bytes of text in pieces of `piece` bytes, with a flush after each piece."""
     piece, count = int(option("piece")), int(option("bytes") / option("piece"))
     with open(f"{DIR}/lines.txt", "wb", buffering=0) as file:
         for _ in range(count):
@@ -107,7 +107,7 @@ def slabs() -> None:
 
 
 def saved() -> None:
-    """Saves an array of each rank, gathered on the first `savers` ranks (mpi4py)."""
+    """Gathers the arrays of all ranks on the first `savers` ranks, which save them (mpi4py)."""
     from mpi4py import MPI
 
     comm, savers = MPI.COMM_WORLD, int(option("savers", 1))
