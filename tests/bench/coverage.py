@@ -3,10 +3,11 @@ values are known.
 
     python tests/bench/coverage.py [SWEEPS]
 
-prints the tables of report/STATISTICS.md. Every kind of runs, number of points and of repetitions is made SWEEPS times
-(200) with fixed seeds. `all`: all ratios of points to the baseline lie in their intervals at once. `best`: the best
-point is among those that can be the best. `effect`: the mean ratio of half of the points to the other half lies in its
-interval. The seeds depend only on the row, so that a row is the same no matter which other rows are simulated.
+prints the tables of report/STATISTICS.md. Each row simulates SWEEPS sweeps (200) of one kind, number of points and
+number of repetitions, with fixed seeds. `all`: all ratios of points to the baseline lie in their intervals at once.
+`best`: the best point is among those that can be the best. `effect`: the mean ratio of half of the points to the other
+half lies in its interval. The seeds depend only on the row, so that a row is the same no matter which other rows are
+simulated.
 """
 
 from __future__ import annotations
@@ -95,16 +96,20 @@ KINDS: Mapping[str, Scatter] = {
 }
 
 SIZES = ((2, 3), (4, 3), (4, 5), (8, 3), (8, 20), (18, 3), (24, 5))
-"""Numbers of points and of repetitions for which the tables have rows."""
+"""Number of points and number of repetitions of each row of the tables."""
 
 
 POWER = ((1.3, "equal", 18, 3), (1.1, "drift, scatter of 2 %", 18, 5), (1.1, "drift, scatter of 2 %", 4, 5))
-"""Ratio of one point to the others, and the kind of runs, points and repetitions for which power is simulated."""
+"""For each simulation of power: the ratio of one point to the others, the kind of runs, the number of points and the
+number of repetitions.
+"""
 
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """Shares of simulated sweeps in which a statement holds; the median width of a ratio's interval, as a factor."""
+    """Shares of simulated sweeps in which each statement holds, and the median width of a ratio's interval, as a
+    factor.
+    """
 
     together: float
     best: float

@@ -21,7 +21,8 @@ static double dot(const double *a, const double *b)
     return sum;
 }
 
-/* Computes q = A p; A has 2 NUMBERS on its diagonal and -1 at NUMBERS - 1 scattered columns of a row. */
+/* Computes q = A p. The matrix A has 2 * NUMBERS on its diagonal, and -1 in NUMBERS - 1 scattered columns of
+ * each row. */
 static void multiply(void)
 {
     MPI_Allgather(p, ROWS, MPI_DOUBLE, whole, ROWS, MPI_DOUBLE, MPI_COMM_WORLD);
