@@ -1,8 +1,7 @@
 /* Writes HDF5 files in several ways, and prints what HDF5 itself says about them: `address PATH BYTES` for
  * each dataset, `cause PATH LOCAL GLOBAL` for each collective write as the bits of
- * H5Pget_mpio_no_collective_cause, and `errors N`, the depth of the error stack behind an open that failed.
- * Usage: hdf5_given FOLDER [at-once], which skips the handlers of exit.
- */
+ * H5Pget_mpio_no_collective_cause, and `errors N`, the depth of the error stack after an open that failed.
+ * Usage: hdf5_given FOLDER [at-once]. With `at-once` the program skips the handlers of exit. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* A parent that starts two more of itself by MPI_Comm_spawn, or by MPI_Comm_spawn_multiple. Both jobs write a
- * file by MPI-IO; the parent continues after its children have ended. COMMAND is started instead of this
- * program. Usage: mpi_spawn FOLDER one|multiple [COMMAND] */
+/* Starts two more processes by MPI_Comm_spawn or MPI_Comm_spawn_multiple: this program again, or COMMAND.
+ * Both jobs write a file by MPI-IO; the parent continues after its children have ended. Usage: mpi_spawn
+ * FOLDER one|multiple [COMMAND] */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

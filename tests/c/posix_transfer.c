@@ -89,8 +89,8 @@ static void calls(void)
     EXPECT("POSIX_MAX_READ_TIME_SIZE", -1);
 }
 
-/* Reads as many bytes as each bound between two buckets, which belongs to the lower one, and one byte more.
- * The file is sparse, so that it needs no room. */
+/* Makes two reads for each bound between two buckets: one of as many bytes, which belongs to the lower
+ * bucket, and one of a byte more. The file is sparse, so that it needs no room. */
 static void buckets(void)
 {
     static const long long BOUND[] = {100, 1024, 10240, 102400, 1048576, 4194304, 10485760, 104857600};
