@@ -311,8 +311,8 @@ class PosixModel:
             self.put(call.fd, opened)
 
     def stdout_to(self, call: ListedCall) -> None:
-        """Redirects the standard output. The interpreter keeps a copy of its descriptor until stdout_back, made without
-        the C library.
+        """Redirects the standard output. The interpreter keeps a copy of its descriptor until stdout_back, and makes
+        this copy without the C library.
         """
         self.kept_output = self.kept_output or [self.open_file(STDOUT)]
         opened = self.open_file(call.fd)

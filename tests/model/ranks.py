@@ -23,7 +23,7 @@ MPIIO_INDEX = {name: i for i, name in enumerate(MPIIO_INTS)}
 MPIIO_FREE = {"MAX_READ_TIME_SIZE", "MAX_WRITE_TIME_SIZE"} | {n for n in MPIIO_INTS if n.startswith("ACCESS")}
 RANK_INTS = "FASTEST_RANK FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES".split()
 LARGEST = {"MAX_BYTE_READ", "MAX_BYTE_WRITTEN"}
-FIRST = {"MODE", "RENAMED_FROM"}  # Counters whose merged value is that of the lowest rank that has one.
+FIRST = {"MODE", "RENAMED_FROM"}  # Counters whose merged value is that of the lowest rank that has a value.
 INTS = {"POSIX": POSIX_INTS, "STDIO": STDIO_INTS, "MPI-IO": MPIIO_INTS}
 RANK_TIMES = {
     "POSIX": 13,

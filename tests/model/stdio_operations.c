@@ -218,7 +218,8 @@ static char *text_of(int64_t letters)
     text[letters] = 0;
     return text;
 }
-/* fputs STREAM LETTERS; fprintf STREAM LETTERS */
+/* fputs STREAM LETTERS; fprintf STREAM LETTERS: writes a text of LETTERS letters, the last of which is a line
+ * end */
 #define RUN_TEXT(name, call)                                                                                 \
     RUN(name)                                                                                                \
     {                                                                                                        \

@@ -28,7 +28,8 @@ static wchar_t *text_of(int64_t letters, int64_t bytes)
     return text;
 }
 
-/* NAME STREAM LETTERS BYTES */
+/* NAME STREAM LETTERS BYTES: writes a text of LETTERS letters, each of BYTES bytes in UTF-8, by the call
+ * NAME */
 #define RUN_TEXT(name, call)                                                                                 \
     RUN(name)                                                                                                \
     {                                                                                                        \
@@ -41,7 +42,8 @@ RUN_TEXT(fputws, fputws(text, f))
 RUN_TEXT(fputws_unlocked, fputws_unlocked(text, f))
 RUN_TEXT(fwprintf, fwprintf(f, L"%ls", text))
 
-/* NAME STREAM LETTERS BYTES: LETTERS is 1; result 1, or -1 */
+/* NAME STREAM LETTERS BYTES: writes one letter of BYTES bytes by the call NAME; LETTERS is 1; result 1, or
+ * -1 */
 #define RUN_LETTER(name)                                                                                     \
     RUN(name)                                                                                                \
     {                                                                                                        \
@@ -53,7 +55,8 @@ RUN_LETTER(fputwc)
 RUN_LETTER(fputwc_unlocked)
 RUN_LETTER(putwc)
 
-/* NAME STREAM; result: letters, -1 for none. The position tells the bytes. */
+/* NAME STREAM: reads a letter by the call NAME; result: letters, -1 for none. The change of the position
+ * tells the bytes. */
 #define RUN_GET(name)                                                                                        \
     RUN(name)                                                                                                \
     {                                                                                                        \
