@@ -82,7 +82,9 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 
 def overlapping(figure: Figure) -> list[tuple[str, str]]:
-    """Returns pairs of tick names on an axis that overlap once drawn; of slanted names the baselines are compared."""
+    """Returns pairs of tick names on an axis that overlap once drawn; names that are slanted are compared by their
+    baselines.
+    """
     figure.canvas.draw()
     pairs = []
     for axes in figure.axes:

@@ -1,4 +1,4 @@
-"""The course: its activities load, and their answers follow from the runs, by intervals and in both languages."""
+"""Tests the course: its activities load, and their answers follow from the intervals of the runs, in both languages."""
 
 from __future__ import annotations
 

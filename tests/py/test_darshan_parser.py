@@ -1,4 +1,6 @@
-"""Logs of iolens read by darshan-parser, if the machine has it: no complaint, and the same numbers as by iolens."""
+"""Tests that darshan-parser, if the machine has it, reads logs of iolens without a complaint, and has the same numbers
+as iolens.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Many logs as one data set: sums equal those of the logs, no log is read twice or missed, and SQL queries work."""
+"""Tests many logs as one data set: sums equal those of the logs, no log is read twice or missed, and SQL queries
+work.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names with every control character: no output of a command contains one, in any format."""
+"""Tests that no output of a command, in any format, contains a control character of a name in the log."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def poisoned(source: Path, folder: Path) -> Path:
 
 
 def poisoned_region(region: PrivateRegion) -> PrivateRegion:
-    """Makes a private region with control characters: behind each text of JSON, and at the start of each text of a
+    """Makes a private region with control characters: after each text of JSON, and at the start of each text of a
     table.
     """
     if region.kind == "json":
@@ -58,7 +58,7 @@ def poisoned_region(region: PrivateRegion) -> PrivateRegion:
 
 
 def behind(found: Any) -> Any:
-    """Returns JSON with control characters behind each text."""
+    """Returns JSON with control characters after each text."""
     if isinstance(found, str):
         return found + EVIL
     if isinstance(found, list):

@@ -1,4 +1,6 @@
-"""HEATMAP: bins are compared with values computed by hand, and sums in a log with its counters."""
+"""Tests the module HEATMAP: its bins are compared with values computed by hand, and its sums in a log with the log's
+counters.
+"""
 
 from __future__ import annotations
 

@@ -141,7 +141,9 @@ int main(int argc, char **argv)
 
 @pytest.mark.parametrize("end", ["exit", "close"])
 def test_bytes_of_the_parent_lie_before_those_of_a_child_in_its_buffers(end: str, tmp_path: Path) -> None:
-    """The child writes the ten bytes that it found in the buffer, too; the parent writes them behind the child's."""
+    """The child writes the ten bytes that it found in the buffer, too; the parent writes the same bytes after those of
+    the child.
+    """
     (tmp_path / "p.c").write_text(IN_BUFFERS)
     subprocess.run(["gcc", "-w", "-o", "p", "p.c"], cwd=tmp_path, check=True)
     assert harness.run(tmp_path / "p", *([end] if end == "close" else []), folder=tmp_path).returncode == 0

@@ -138,7 +138,7 @@ def test_bytes_that_come_again_are_told_from_new_ones(parts: int, tmp_path: Path
     _Answers.answered.clear()
     done = harness.run(requests_program(), f"http://127.0.0.1:{port}/data", str(parts), folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    behind_first = _Answers.answered[1:]  # The answers behind the first one, which sent the whole object.
+    behind_first = _Answers.answered[1:]  # These are the answers after the first one, which sent the whole object.
     assert len(behind_first) == 2 + parts + 1
     (log,) = harness.logs(tmp_path)
     ((received, again),) = http_requests(read_log(log)).rows("received", "again")

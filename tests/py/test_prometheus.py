@@ -25,8 +25,9 @@ def samples_of(families: Iterable[Any]) -> dict[tuple[str, frozenset[tuple[str, 
 
 
 def parsed(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    """Returns the samples. The parser of OpenMetrics, which refuses more than that of Prometheus's older format, must
-    find the same ones; there the name of a counter's family has no `_total`, and a line ends the text.
+    """Returns the samples. The parser of OpenMetrics, which is stricter than that of Prometheus's older format, must
+    find the same samples. For it, the text gets OpenMetrics's two differences: families of counters without `_total`,
+    and a last line that ends the text.
     """
     found = samples_of(parser.text_string_to_metric_families(text))
     newer = re.sub(r"^(# (?:HELP|TYPE) \w+)_total ", r"\1 ", text, flags=re.MULTILINE) + "# EOF\n"

@@ -58,7 +58,8 @@ def test_the_modules_that_python_loads_are_counted_as_strace_saw_them(tmp_path: 
     }
     (storm,) = [one for one in findings(job, limits) if one.id == "start-up-storm"]
     (told,) = re.findall(r"of libraries and modules ([\d,]+) times", storm.evidence)
-    # Beside modules, the finding counts what Python asked of extensions (.so). Calls of their loader are in no log.
+    # Besides modules, the finding counts Python's calls on extensions (.so). The calls by which the loader loads them
+    # are in no log.
     libraries = sum(number for path, number in seen.items() if "/lib" in path or path.endswith("pyvenv.cfg"))
     assert sum(modules.values()) <= int(told.replace(",", "")) <= libraries
     assert storm.gain > 0

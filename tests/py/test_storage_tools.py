@@ -289,7 +289,7 @@ def test_cephfs_a_file_names_the_target_of_each_object(
 
 def several_answers(folder: Path, monkeypatch: pytest.MonkeyPatch, known: int = 8) -> None:
     """Makes a `ceph` that answers as a CephFS does with five daemons; four hold the data pool `data`, one of these is
-    down. Daemons have reported of `known` of the pool's eight groups, and the map alone tells where the others lie.
+    down. The daemons have reported `known` of the pool's eight groups; only the map tells where the other groups lie.
     """
     node = {"kb": 1048576, "kb_used": 29, "kb_avail": 1048547}
     nodes = [{"id": i, "name": f"osd.{i}", "status": "up" if i else "down", **node} for i in range(5)]

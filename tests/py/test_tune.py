@@ -81,7 +81,7 @@ def test_a_search_begins_with_the_default_and_the_rule_of_thumb_and_then_asks_th
 
 
 def test_a_search_tries_the_rule_of_thumb_with_both_extreme_stripe_sizes() -> None:
-    """Several writers may pay with small stripes alone: one point with large ones does not rule them out."""
+    """More writers may be faster only with small stripes, so one point with large stripes does not rule them out."""
     matrix = {"stripe_count": (1, 4, 8), "aggregators": (1, 4), "stripe_size": (2**18, 2**20, 2**21)}
     search = search_of(grid(matrix=matrix))
     assert [(search.points[place].id, why) for place, why in search.begin] == [

@@ -1,4 +1,4 @@
-"""Tests of the bound that a replay without I/O sets to the gains of the advice, and of the first sentence of a job."""
+"""Tests the bound that a replay without I/O sets to the gains of the advice, and the first sentence of a job."""
 
 from __future__ import annotations
 

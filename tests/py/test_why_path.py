@@ -1,4 +1,4 @@
-"""Tests of the critical path by region, of its lost cores, and of the places in the source of work."""
+"""Tests the critical path by region, the lost cores on it, and the places of its work in the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the time lines of all ranks with the critical path."""
+"""Tests the time lines of all ranks with the critical path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the time that the events of a job do not explain: calls without partner, other threads, damaged and missing
+"""Tests the time that the events of a job do not explain: calls without partner, other threads, damaged and missing
 events.
 """
 
@@ -109,7 +109,7 @@ def test_a_first_message_may_wait_for_its_receiver_in_a_call_that_completes_othe
 
 @pytest.mark.parametrize(("computed", "most"), [(0.0, 3.0), (3.1, 0.0)])
 def test_a_rank_that_sleeps_between_tests_may_wait_for_a_message(computed: float, most: float) -> None:
-    """Rank 0 writes for 4 s, and rank 1 asks for its message each half second, beside computing or not."""
+    """Rank 0 writes for 4 s. Rank 1 asks for its message each half second, and computes in between or not."""
     receiver = RankLine()
     post = receiver.post(0.9, 0.9, 0)
     for half in range(6):

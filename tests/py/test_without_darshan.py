@@ -1,4 +1,6 @@
-"""Tests on a machine where PyPI's `darshan` has no library, as on Python 3.13: they are skipped with the reason."""
+"""Checks that tests which use PyPI's `darshan` are skipped with the reason where it has no library, as on Python
+3.13.
+"""
 
 from __future__ import annotations
 
