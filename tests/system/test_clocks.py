@@ -29,8 +29,8 @@ pytestmark = pytest.mark.mpi
 def ran(
     folder: Path, *nodes: list[str], left_out: int | None = None, also: tuple[str, ...] = ()
 ) -> tuple[Job, pd.DataFrame]:
-    """Runs one rank behind each command, with these settings also. Returns the log, and the times of the recorded
-    ranks' writes by one clock (ns).
+    """Runs one rank behind each of the commands `nodes`, with the settings `also` in addition. Returns the log, and the
+    times of the recorded ranks' writes by one clock (ns).
     """
     its, shim = library("usual"), folder / "shim.so"
     need_several_programs(str(its.mpirun))

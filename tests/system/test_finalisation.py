@@ -191,7 +191,9 @@ def test_no_rank_waits_for_one_without_memory(rank: int, request_number: int, bu
 
 @pytest.mark.parametrize("poor", [0, 1])
 def test_a_rank_without_memory_is_left_out_of_the_log(poor: int, built: Path, tmp_path: Path) -> None:
-    """The log has the other ranks' data and says so; with room for few files it has those of all ranks."""
+    """The log has the data of the other ranks and says that one rank is missing. If there are few files, it has the
+    data of all ranks.
+    """
     for files in (6000, 3):
         folder = tmp_path / str(files)
         folder.mkdir()

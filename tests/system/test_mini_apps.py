@@ -1,4 +1,4 @@
-"""Mini-apps of real runs: their own log has the counters of the original's."""
+"""Tests mini-apps of real runs: the log of a mini-app has the counters of the original's log."""
 
 from __future__ import annotations
 
