@@ -110,13 +110,13 @@ def notes_of(version: str, is_new: bool) -> str:
     """
     news, notes = section("Unreleased"), section(version)
     if is_new and not has_entry(news):
-        raise Refused("CHANGELOG.md has nothing under '## Unreleased'; say there what is new")
+        raise Refused("CHANGELOG.md has nothing under '## Unreleased'; list under it what is new")
     if not is_new and has_entry(news):
         raise Refused(
             f"CHANGELOG.md has entries under '## Unreleased'; move those that {version} has under its heading"
         )
     if not is_new and not has_entry(notes):
-        raise Refused(f"CHANGELOG.md has nothing under '## {version}'; say there what is new")
+        raise Refused(f"CHANGELOG.md has nothing under '## {version}'; list under it what is new")
     return (news if is_new else notes) + "\n"
 
 

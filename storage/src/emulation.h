@@ -108,8 +108,8 @@ void emulation_appending(int fd, double began);
  * before. */
 void emulation_moved(int fd);
 
-/* Waits until everything that this process's client wrote to the file is on the targets; the real call
- * began at `began`. */
+/* Waits until all bytes that this process's client wrote to the file are on the emulated targets; `began` is
+ * the time at which the real call began. */
 void emulation_flush(int fd, double began);
 
 /* Returns seconds on the clock that all processes share. */

@@ -41,8 +41,8 @@ static void by_fork(int fd)
         MUST(write(fd, data, 100) == 100);
         dprintf(1, "PROCESS %d\n", (int)getpid());
         expect_write("fork.dat", 0, 200);
-        EXPECT("POSIX_SEQ_WRITES", 1); /* The child continues at position 100; the byte before it is
-                                          unknown to the child's log */
+        EXPECT("POSIX_SEQ_WRITES", 1); /* The child's write at position 100 is sequential, but not
+                                        * consecutive: its log lacks byte 99. */
         EXPECT("POSIX_FILE_NOT_ALIGNED", 1);
         _exit(7);
     }

@@ -30,7 +30,7 @@ static void *brief(void *argument)
     return argument;
 }
 
-/* Starts a thousand threads one after the other, and then many at a time. */
+/* Starts a thousand threads in twenty rounds of fifty. */
 static int threads(void)
 {
     enum { AT_ONCE = 50, ROUNDS = 20 };

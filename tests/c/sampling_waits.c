@@ -121,8 +121,8 @@ static struct timespec end_by(clockid_t clock)
     return end;
 }
 
-/* Calls functions that wait for a socket from which nothing comes and that accepts no more data, until its
- * time limit. */
+/* Calls functions that wait for a socket, from which nothing comes and which accepts no more data, until the
+ * socket's time limit. */
 static void sockets_with_limits(int fd)
 {
     struct timeval limit = {0, MS * 1000};

@@ -1,7 +1,7 @@
-/* Rank 2 comes late to a barrier: with `why_causes lock` because rank 1 holds the lock of a file, with
- * `computing` because it computes, with `core` because another process uses its core at times, with `fault`
- * because it reads a mapped file. Prints the microseconds that rank 2 was off its core in between, by the
- * clocks of the C library. The reason lies in the region `program/late`, and the outer region never ends. */
+/* Makes rank 2 late for a barrier. The first argument is the reason: `lock`, rank 1 holds the lock of a file;
+ * `computing`, rank 2 computes; `core`, another process uses rank 2's core at times; `fault`, rank 2 reads a
+ * mapped file. Except with `lock`, prints the microseconds that rank 2 was off its core, by clock_gettime.
+ * The reason lies in the region `program/late`, and the outer region never ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>

@@ -28,7 +28,7 @@ STRIPES = re.compile(r"lfs setstripe -c (-?\d+)(?: -S (\d+)([KM]))?")
 BOUND = re.compile(r"at most ([\d.]+) %")
 MANY = re.compile(r"\d other files?: [\d.]+ [KMGT]?i?B")
 RANK, TARGET = re.compile(r"\b[Rr]ank (\d+)"), re.compile(r"(?:\bOST|\b[Tt]arget) (\d+)")
-FEWER_SHOWN = "This log shows no more than"
+FEWER_SHOWN = "This log names only"
 BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 

@@ -50,7 +50,7 @@ def test_the_first_finding_decides_on_a_hint_and_on_a_layout() -> None:
 def test_a_remedy_with_more_stripes_than_the_log_shows_targets_says_so(targets: int, is_said: bool) -> None:
     seen = Seen("", 2.0, "", "{layout}", (), ProposedStripes(4, MIB, (1,)))
     (one,) = agreed([(rule("a"), seen)], ("lustre",), targets)
-    assert ("This log shows no more than 3 targets" in one.remedy) == is_said
+    assert ("This log names only 3 targets" in one.remedy) == is_said
 
 
 def exchanging(stripes: int, ranks: int = 64) -> str:

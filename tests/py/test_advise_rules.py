@@ -147,7 +147,7 @@ def _importers(own_seconds: float, suffix: str = "py") -> Job:
 
 
 def test_modules_that_every_rank_loads_are_a_storm_also_beside_much_writing() -> None:
-    """Metadata calls take little of the I/O time here, and no path is missing."""
+    """Metadata calls take little of the I/O time here, and all paths that the ranks look up exist."""
     seen = said(_importers(own_seconds=120.0))
     assert not {"metadata-storm", "missing-paths"} & set(seen)
     storm = seen["start-up-storm"]

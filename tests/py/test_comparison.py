@@ -129,7 +129,7 @@ def test_equal_settings_cannot_be_told_from_the_best(tmp_path: Path) -> None:
     assert comparison.points["tied"].all()
     text = words.comparison_verdict(comparison)
     assert "2 other settings cannot be told" in text
-    assert f"5 of each would make the intervals about {math.sqrt(3 / 5):.2f} times as wide." in text
+    assert f"With 5 runs of each, the intervals would be about {math.sqrt(3 / 5):.2f} times as wide." in text
     assert "do not prove" in text or "baseline" in text
 
 

@@ -192,7 +192,7 @@ def test_a_mapping_that_the_starter_cannot_do_is_said_before_anything_runs(tmp_p
     starter.chmod(0o755)
     with pytest.raises(UsageError, match="cannot map ranks by slot; it can map by core, socket, node"):
         options_for(str(starter), "slot", None)
-    with pytest.raises(UsageError, match="takes either a mapping by node or mpi"):
+    with pytest.raises(UsageError, match="cannot map by node with mpi"):
         options_for(str(starter), "node", 4)
     assert options_for(str(starter), "core", 4)[-2:] == ("-ppn", "4")
     with pytest.raises(UsageError, match="iolens does not know how to place ranks with true"):

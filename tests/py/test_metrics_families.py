@@ -300,7 +300,9 @@ def test_chunks_that_are_fetched_again_are_one_row_and_a_finding() -> None:
     assert len(http_requests(made, by_family=False)) == 51
     seen = fetched_in_vain.RULE.check(made, DEFAULTS)
     assert seen is not None
-    assert "50 MiB from http://store:8000/run7/c/0/* (50 objects), 25 MiB of it more than once" in seen.evidence
+    assert (
+        "50 MiB from http://store:8000/run7/c/0/* (50 objects), 25 MiB of these bytes more than once" in seen.evidence
+    )
     one = job_of(nprocs=2, private={"http_requests": table[table["url"] == urls[0]]})
     assert fetched_in_vain.RULE.check(one, DEFAULTS) is None
 

@@ -349,7 +349,7 @@ def compilers(program: Path) -> list[str]:
 
 COMMANDS = {
     "ls": ["ls", "-l", "--time-style=+", "."],
-    # A sanitizer's aligned_alloc only accepts multiples of the page size, which dd asks for with these blocks.
+    # With these blocks dd asks aligned_alloc for whole pages; a sanitizer's aligned_alloc refuses other sizes.
     "dd": ["dd", "if=/bin/sh", "of=copy.out", "bs=4096", "status=none"],
     "cat": ["cat", "source.c", "missing"],
     "python3": ["python3", "-c", "import os,sys,subprocess;print(sorted(os.listdir('.')));sys.exit(5)"],

@@ -1,5 +1,6 @@
-"""Tests groups of functions that are traced on request: each call counted once, arguments and results are the same as
-without the profiler, and the program is unharmed; the program's own functions, with a throttle.
+"""Tests groups of functions that are traced on request: each call is counted once, arguments and results are the same
+as without the profiler, and the program is unharmed. Also tests the tracing of the program's own functions, and its
+throttle.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ def test_libraries_of_the_same_names_are_told_apart_by_their_callers(tmp_path: P
 
 @pytest.mark.parametrize("library", ["GCC", "LLVM"])
 def test_what_openmp_runs_is_the_program(library: str, tmp_path: Path) -> None:
-    """Within a parallel region of OpenMP threads and tasks call equally often. Calls that LLVM's library makes itself
-    do not count.
+    """Calls of threads and tasks in a parallel region have the same counts with either OpenMP library. Calls that
+    LLVM's library makes itself do not count.
     """
     source, beside = SOURCES / "traced_omp.c", SOURCES / "traced_omp_library.c"
     subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "libomp.so", beside], cwd=tmp_path, check=True)

@@ -132,7 +132,7 @@ def test_the_task_prolog_leaves_alone_who_says_so(tmp_path: Path) -> None:
 
 
 def test_the_commands_of_the_site_page_make_a_folder_that_anyone_may_write_to(tmp_path: Path) -> None:
-    """The folders of the page are replaced, and its setfacl is left out because it needs a group of the site."""
+    """The test replaces the folders that SITE.md names, and leaves out its setfacl, which needs a group of the site."""
     text = (PACKAGING / "SITE.md").read_text(encoding="utf-8")
     blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2])
     logs, prefix = tmp_path / "scratch/logs", tmp_path / "opt"

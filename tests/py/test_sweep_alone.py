@@ -26,7 +26,9 @@ sys.stdin.read()
 
 
 def sweep(folder: Path, script: str) -> subprocess.Popen[bytes]:
-    """Starts a process that locks the folder while it runs the script, and lives until its input ends."""
+    """Starts a process that runs the script with the folder locked, then releases the lock and lives until its input
+    ends.
+    """
     words = [sys.executable, "-c", SWEEP, str(folder), script]
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 

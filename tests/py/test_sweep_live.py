@@ -24,7 +24,7 @@ def test_the_table_has_the_best_point_first_and_says_what_it_leaves_out(tmp_path
     assert "MiB/s to" in lines[3]
     longest = [line.count("█") for line in lines[3:8]]
     assert longest == sorted(longest, reverse=True)
-    assert lines[8] == "4 slower points are not shown."
+    assert lines[8] == "The 4 slowest points are not shown."
 
 
 def test_the_screen_names_the_run_under_way_and_the_time_left(tmp_path: Path) -> None:

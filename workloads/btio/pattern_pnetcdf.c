@@ -60,7 +60,7 @@ static void inquire(Pattern *pattern, MPI_Info info)
     note(pattern, code, "open");
     if (code != NC_NOERR)
         return;
-    note(pattern, ncmpi_inq_varid(pattern->nc, "var", &pattern->variable), "find the variable var of");
+    note(pattern, ncmpi_inq_varid(pattern->nc, "var", &pattern->variable), "find the variable \"var\" of");
     for (int d = 0; d < DIMENSIONS; d++) {
         MPI_Offset found = 0;
         int dimension;

@@ -33,7 +33,8 @@ static void set(const Key *key, const char *word, const char *where, Problem *pr
         errno = 0;
         long number = strtol(word, &end, 10);
         if (end == word || *end != '\0' || errno != 0 || number < 0 || number > INT_MAX)
-            trouble_note(trouble, "%s: %s: '%s' is not a whole number", where, key->name, word);
+            trouble_note(trouble, "%s: %s: '%s' is not a whole number from 0 to %d", where, key->name, word,
+                         INT_MAX);
         else
             *(int *)field = (int)number;
         return;

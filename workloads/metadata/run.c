@@ -10,7 +10,7 @@ typedef struct Kind {
     const char *name, *title;
     size_t chosen; /* Offset of the option that selects this phase in the configuration. */
     Act act;       /* Function that acts on one item; NULL for the search. */
-    int shift;     /* Number of strides from the rank that acts to the rank that created the item. */
+    int shift;     /* Distance, in strides, from the rank that acts on an item to the rank that created it. */
 } Kind;
 
 enum { CREATE, STAT, READ, REMOVE, FIND };

@@ -104,7 +104,8 @@ static void add_component(char lists[FRAMEWORK_COUNT][LIST_BYTES], const struct 
     }
 }
 
-/* Returns true if messages go through btl components, which have eager limits. */
+/* Reports the open components. Returns true if messages go through btl components, which have eager
+ * limits. */
 static bool tell_components(dump_function *dump, int variables)
 {
     char lists[FRAMEWORK_COUNT][LIST_BYTES] = {0};

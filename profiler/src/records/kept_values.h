@@ -22,7 +22,7 @@ void kept_start(struct kept_values *kept, int words, int room);
  * that it is more frequent. */
 void kept_add(struct kept_values *kept, const int64_t *value, int64_t count);
 
-/* Adds the values and counts that lower ranks kept to `inout`. */
+/* Adds the values and counts in `lower`, which lower ranks kept, to `inout`. */
 void kept_merge(const struct kept_values *lower, struct kept_values *inout);
 
 static inline const int64_t *kept_value(const struct kept_values *kept, int64_t i)

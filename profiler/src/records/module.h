@@ -56,7 +56,8 @@ struct module {
     /* Returns true if a pseudo file is worth a log even if the process used no real file; NULL if it never
      * is. */
     bool (*matters)(const void *state, const struct file *file);
-    /* Completes a copy of the state's record; may be NULL. */
+    /* Adds the most frequent values, which the state keeps apart, to a copy of the state's record; may be
+     * NULL. */
     void (*finish)(const void *state, void *record);
     /* Copies the kept values of a list of most frequent values (shape_lists); NULL if the shape has no
      * lists. */

@@ -28,7 +28,8 @@ struct sample_times {
     _Atomic int64_t kept, left_out;
 };
 
-/* Stores an entry; does nothing without a state. May be called from a signal handler. */
+/* Adds `entry` to `times`, or counts it as left out if there is no room; does nothing if `times` is NULL. May
+ * be called from a signal handler. */
 void sample_times_keep(struct sample_times *times, const struct sample_time *entry);
 
 /* Returns the number of filled entries of a chunk. */

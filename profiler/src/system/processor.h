@@ -1,4 +1,4 @@
-/* The kind of this processor, and its work per cycle. */
+/* The kind of this processor, and the most operations per cycle of one of its cores. */
 #ifndef IOLENS_PROCESSOR_H
 #define IOLENS_PROCESSOR_H
 

@@ -137,8 +137,8 @@ void tables_reset(void);
 /* Returns true if one of the tables is worth a log by itself. */
 bool tables_matter(void);
 
-/* Takes the valid parts of the states in a spool, of the process and of one of its files. The first returns
- * the latest time in them in seconds; 0 if there is none. */
+/* Take the valid states of a spool: tables_load those of the process, tables_load_file those of one file.
+ * tables_load returns the latest time in them, in seconds; 0 if there is none. */
 double tables_load(const struct spool_header *header, const struct area *area);
 void tables_load_file(struct file *file, const struct area *area);
 

@@ -61,7 +61,9 @@ def _layout_said(
     for other, title in known:
         if set(other.files) & set(layout.files) and (other.count, other.size) != (layout.count, layout.size):
             return None, _wrapped_sentence(f"Use the layout of the file that “{title}” gives.")
-    doubt = f"This log shows no more than {say.count(targets, 'target')}: take no more stripes than there are targets."
+    doubt = (
+        f"This log names only {say.count(targets, 'target')}: do not use more stripes than the file system has targets."
+    )
     return layout, stripes_text(layout.count, layout.size) + (
         f"\n{_wrapped_sentence(doubt)}" if layout.count > targets else ""
     )

@@ -27,8 +27,8 @@ _UNJUDGED = {
     WHOLE_SECONDS: "too short to judge",
     INCOMPLETE: "too incomplete to judge",
 }
-"""The reasons why the gauges of a job are not judged, by the standing of its I/O; for any other standing there is
-nothing to gain.
+"""The reasons why the gauges of a job are not judged, by the standing of its I/O. The reason for any other standing is
+'nothing to gain'.
 """
 ALL_IN_USE = "all that the log names"
 _UNEXPLAINED = "no rule explains it"

@@ -83,7 +83,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("collective_share", 0.1, "of the run", "time in one collective function, without waiting"),
     Limit("core_wait", 0.2, "of the run", "time in which a rank was ready to run but had no processor"),
     Limit("blind_bytes", _MIB, "B", "share of MPI-IO's bytes that POSIX may miss because of buffers or another layer"),
-    Limit("overlap", 1.2, "times the run", "I/O time of a rank above which threads must have overlapped"),
+    Limit("overlap", 1.2, "times the run", "I/O time of a rank above which calls of its threads must have overlapped"),
     Limit("process_rate", 4 * _GIB, "B/s", "highest rate that one process can get from storage over a network"),
     Limit("device_rate", 0, "B/s", "highest rate of the storage for the whole job; 0: unknown"),
     Limit(

@@ -24,7 +24,9 @@ _WORKER = re.compile(r"(python|pypy)[\d.]* .*\((forked|multiprocessing worker)\)
 _SERVER = "multiprocessing fork server"
 _SAMPLES = ("samples", "sampling", "call_nodes", "objects", "generated_code", "job", "process", "mapped_files")
 MOST_LOADERS = 8
-"""Maximum number of main processes whose logs are read for their samples; in a job of thousands they are alike."""
+"""Maximum number of main processes, each of which waits for worker processes, whose logs are read for their samples. In
+a job of thousands they are alike.
+"""
 
 _DEPTH = 10
 """Number of innermost functions of a call chain, the profiler's own included, among which a function that waits is

@@ -129,5 +129,5 @@ def _check_ranks(log: Container, region: Region, table: Found, nprocs: int) -> N
     """Raises LogError if a record belongs to a rank that the job does not have."""
     ranks = np.asarray(table["rank"])
     if len(ranks) and not -1 <= ranks.min() <= ranks.max() < nprocs:
-        reason = f"is damaged: its {region.name} region names a rank outside the {nprocs} of the job"
+        reason = f"is damaged: a record of its {region.name} region has a rank that a job of {nprocs} does not have"
         raise LogError(log.path, reason)

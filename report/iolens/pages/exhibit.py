@@ -94,7 +94,9 @@ class Exhibit(Generic[S]):
     ranks: Callable[[S, pd.DataFrame], Ranks] | None = None
 
     def rows(self, subject: S) -> Rows | None:
-        """Returns the rows of the metric; None if it has none, or if all values that the exhibit needs are 0."""
+        """Returns the rows of the metric; None if there are none, or if the column that the exhibit needs has only
+        zeros.
+        """
         found = self.metric(subject)
         if found is None or not len(found) or (self.needs and not found[self.needs].any()):
             return None

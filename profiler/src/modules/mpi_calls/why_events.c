@@ -101,14 +101,11 @@ static const struct column COLUMNS[] = {
            "number of the thread, as in `regions`; 255: any thread whose number is 255 or more"),
     TEXT(kind, "S12",
          "send, recv: a message in a blocking call; isend, irecv: one that was posted; done: its completion; "
-         "all, "
-         "iall: a collective call, blocking or posted; win: begin or end of an epoch of one-sided "
-         "communication, "
-         "with a row for each partner; call: another call of MPI; file: a call of the file "
+         "all: a blocking collective call; iall: a posted one; win: begin or end of an epoch of one-sided "
+         "communication, with a row for each partner; call: another call of MPI; file: a call of the file "
          "system; files: the sum of short ones; lock: a wait for a file's lock; core, fault: before the next "
-         "call "
-         "the thread was ready and had no core, or waited for a page of a file; region: a visit of a region, "
-         "whose row follows those of the calls inside. A call with several messages has several rows of the "
+         "call the thread was ready and had no core, or waited for a page of a file; region: a visit of a "
+         "region, whose row follows those of the calls inside. A call with several messages has several rows of the "
          "same times",
          TEXT_WORD),
     TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),
@@ -138,8 +135,10 @@ static const struct column COLUMNS[] = {
            "number of the visited region, a row of `region_names`; 0 in rows of other kinds"),
 };
 
-static int64_t most;                             /* Largest number of events that are kept. */
-static const char *iolens_why_names[MOST_NAMES]; /* Addresses of the names of functions, by number. */
+static int64_t most; /* Largest number of events that are kept. */
+
+/* Pointers to the names of functions, by the function's number. */
+static const char *iolens_why_names[MOST_NAMES];
 
 bool why_wanted(void) { return most > 0; }
 

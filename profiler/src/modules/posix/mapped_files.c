@@ -327,8 +327,8 @@ static const struct column COLUMNS[] = {
            "mappings for which the kernel told the bytes of `fetched` and `reached`"),
     COLUMN(in_memory, "<i8", "mappings", "mappings of files on a file system that keeps its files in memory"),
     COLUMN(forbidden, "<i8", "mappings",
-           "mappings of files that the user may not write and does not own; the kernel does not tell their "
-           "pages"),
+           "mappings of files that the user may not write and does not own; the kernel does not say "
+           "which of their pages are in memory"),
     COLUMN(
         fetched, "<i8", "B",
         "bytes of mapped ranges that the page cache held at the end and not at the start: storage "
@@ -386,9 +386,10 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_mapped_files = {
     .name = "mapped_files",
     .meaning =
-        "Files that a rank mapped into its memory. The kernel is asked when a mapping is removed or "
-        "the program ends, for at most 2 % of its time; mappings of a killed process, further ones than "
-        "256 at a time and those of bytes that are mapped already are not among those told",
+        "Files that a rank mapped into its memory. The kernel is asked when a file is mapped, when a mapping "
+        "is "
+        "removed and when the program ends, for at most 0.1 s and 2 % of the run time. It is not asked about "
+        "mappings of a killed process, beyond 256 at a time, and of bytes that are mapped already",
     TABLE_ROWS(COLUMNS),
     .recording.file_bytes = sizeof(struct mapped_counts),
     .recording.end = end,

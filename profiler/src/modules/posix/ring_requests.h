@@ -8,8 +8,9 @@
  * lock. */
 void ring_requests_add(struct ring *ring, struct ring_request *request);
 
-/* Removes and returns the oldest request with this key, or the newest; NULL if there is none. `several` is
- * set if the next requests with the same key are for other files. The caller holds the ring's lock. */
+/* Removes and returns the oldest request with this key, or the newest if `newest`; NULL if there is none.
+ * Sets `several` if one of the next requests with this key is for another file. The caller holds the ring's
+ * lock. */
 struct ring_request *ring_requests_take(struct ring *ring, uint64_t key, bool newest, bool *several);
 
 /* Reads the arguments of a request before it is submitted, because the program may change its memory

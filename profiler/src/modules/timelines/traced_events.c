@@ -134,7 +134,7 @@ const struct process_table table_traced_events = {
     .recording.latest = latest,
     .merging.on_demand = true,
     .merging.collect = collect,
-    .remarks.left_out_text = "On some rank the list of opens, closes and views of traced files ends "
-                             "before the program does. Raise IOLENS_DXT_MEMORY, the memory for traces.",
+    .remarks.left_out_text = "On some rank the memory for traces did not suffice for all opens, closes "
+                             "and views of traced files. Raise IOLENS_DXT_MEMORY.",
     .remarks.left_out_at = offsetof(struct traced_events, left_out),
 };

@@ -110,8 +110,8 @@ static bool on_signal_stack(void)
 }
 
 /* Forgets calls whose part of the stack is in use again. If there is no room for one more call, also forgets
- * calls at the same place of the stack: the program may have left them too, or the new function may be
- * inlined into them. */
+ * calls with the same frame address: the program may have left them, or the compiler may have inlined the new
+ * function into them. */
 static void forget_left(const struct calls *calls, uintptr_t frame)
 {
     uintptr_t most = frame - (own.depth < TRACED_DEEPEST);

@@ -88,5 +88,7 @@ def options_for(command: str, mapping: str | None, per_node: int | None) -> tupl
     mapped = starter.mappings[mapping] if mapping else ()
     spread = tuple(word.format(per_node) for word in starter.per_node) if per_node else ()
     if set(mapped[::2]) & set(spread[::2]):
-        raise UsageError(f"mpi.mapping: {starter.name} takes either a mapping by {mapping} or mpi.ranks_per_node")
+        raise UsageError(
+            f"mpi.mapping: {starter.name} cannot map by {mapping} with mpi.ranks_per_node; remove one of both"
+        )
     return (*mapped, *spread)

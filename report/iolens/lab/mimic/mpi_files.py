@@ -295,8 +295,8 @@ def _calls_without_times(
                 total += count
         if total:
             notes.append(
-                f"The log does not tell when MPI-IO's {total} {word} were, nor which size was set; they are made as "
-                f"HDF5 does: one behind each open, which empties a file that is to be written, the others later."
+                f"The log has neither the times nor the sizes of MPI-IO's {total} {word}; the mini-app makes them as "
+                "HDF5 does: one after each open, to empty a file that is then written, and the others later."
             )
     for file, facts in counters.items():
         opens = calls[(calls.file == file) & (calls.kind == CallKind.MPI_OPEN)]

@@ -154,13 +154,13 @@ def calls_without_times(others: Calls, counted: Counted) -> tuple[Calls, list[st
             continue
         parts.append(_placed(kind, counts, spans, word in late))
         where = "after the rank's last call on the file" if word in late else "right after its first open"
-        notes.append(f"The log does not tell when the {sum(counts.values())} {word} were; they are made {where}.")
+        notes.append(f"The log has no times of the {sum(counts.values())} {word}; the mini-app makes them {where}.")
     recorded = others[~np.isin(others.kind, STREAM_CALLS)]
     called = {*zip(recorded.file.tolist(), recorded.rank.tolist(), strict=True)}
     renames = _renames(counted, spans, called)
     if len(renames):
         parts.append(renames)
-        notes.append("The log does not tell when files were renamed; they are renamed after the last call on the file.")
+        notes.append("The log has no times of renames; the mini-app renames a file after the last call on it.")
     return joined([calls_of(0), *parts]), notes
 
 

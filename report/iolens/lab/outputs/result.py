@@ -53,7 +53,9 @@ def _operation_values(found: Mapping[str, Any]) -> list[Value]:
 
 
 def _result_facts(found: Mapping[str, Any]) -> dict[str, str]:
-    """Returns parameters without paths, the number of ranks, and the verification in words."""
+    """Returns the parameters other than paths, the numbers of ranks and nodes, the compiler flags, and the status of
+    the verification.
+    """
     parameters = {name.replace("_", " "): str(value) for name, value in (found.get("parameters") or {}).items()}
     said = {name: value for name, value in parameters.items() if not value.startswith("/")}
     for key, name in (("ranks", "processes"), ("nodes", "nodes")):

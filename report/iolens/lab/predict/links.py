@@ -65,7 +65,7 @@ class Links:
         return (
             f"It holds where a client's link is {limits[0]:.3g} to {limits[1]:.3g} times as fast as a target: there it "
             f"is within {_TIED:.0%} of the fastest of {len(self.machines[0][1])} settings in the model (this machine "
-            f"has {self.here:.3g}; tried from {tried}, with other links alone)."
+            f"has {self.here:.3g}; the model tried {tried} by changing only the speed of the links)."
         )
 
 

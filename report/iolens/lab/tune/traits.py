@@ -1,4 +1,6 @@
-"""Parameters of the fitted machine that people know: bandwidth of a stripe, bandwidth of a link, cost of locks."""
+"""Parameters of the fitted machine in familiar terms: the bandwidths of a stripe and of a writer's link, and the share
+of time for locks.
+"""
 
 from __future__ import annotations
 

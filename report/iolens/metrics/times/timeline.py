@@ -124,9 +124,10 @@ def heatmap_timeline(job: Job, layer: str) -> Timeline | None:
 
 @once_per_job
 def traced(job: Job, layer: str) -> list[Timeline]:
-    """Returns the traced calls of a layer, the bytes of each spread evenly over its time; empty if none was traced.
+    """Returns timelines of a layer's traced calls, with the bytes of each call spread evenly over its time; none if no
+    call was traced.
 
-    If there are too many for one timeline by both rank and file, the first timeline is by rank, the second by file.
+    If one timeline cannot show both all ranks and all files, the first timeline is by rank and the second by file.
     """
     cells = _traced_cells(job, layer)
     if cells is None:

@@ -112,7 +112,7 @@ def _typical_so_far(results: Results, most: int) -> Table | None:
         for row in points.head(most).to_dict("records")
     ]
     rest = len(points) - len(rows)
-    note = f"{rest} slower points are not shown." if rest else ""
+    note = f"The {rest} slowest points are not shown." if rest else ""
     return Table(results.title, ["setting", "runs", "typical", "95 % interval", ""], rows, note)
 
 

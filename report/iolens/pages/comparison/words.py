@@ -126,7 +126,8 @@ def _rivals(comparison: Comparison) -> str:
     compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
     fewest = int(compared.min())
     if fewest < _ENOUGH:
-        text += f" {_ENOUGH} of each would make the intervals about {math.sqrt(fewest / _ENOUGH):.2f} times as wide."
+        width = math.sqrt(fewest / _ENOUGH)
+        text += f" With {_ENOUGH} runs of each, the intervals would be about {width:.2f} times as wide."
     return text
 
 

@@ -77,7 +77,7 @@ CLOCKS: Exhibit[Job] = Exhibit(
         Column("known to", "uncertainty", words.offset),
     ],
     note="All times are on the clock of PE 0: times of other nodes are corrected by an offset interpolated between "
-    "both values.",
+    "its values at the start and at the end.",
 )
 
 MODULES: Exhibit[Job] = Exhibit(

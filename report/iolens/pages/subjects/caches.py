@@ -16,8 +16,8 @@ _MUCH_FASTER = 4.0
 
 
 def cold_caches(subjects: Subjects) -> str:
-    """Returns a note on the file whose reads took most times as long in one subject as in the other, among the files
-    that nobody wrote: it may have been in a cache. Empty if no file differs enough.
+    """Returns a note on the unwritten file whose read times differ by the largest factor between two subjects, because
+    it may have been in a cache. Empty if no factor is large enough.
     """
     found, first = aligned_files(subjects), subjects.letters[0]
     worst = (_MUCH_FASTER, "")

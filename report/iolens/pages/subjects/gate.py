@@ -27,7 +27,7 @@ def verdict_table(verdicts: Sequence[LimitVerdict]) -> Table:
 
 
 def summary(verdicts: Sequence[LimitVerdict]) -> str:
-    """Returns one line on all verdicts: the broken limits, and the number of open ones."""
+    """Returns one line on all verdicts: the broken limits, and the number of limits on which the runs cannot decide."""
     broken = [one for one in verdicts if one.outcome == BROKEN]
     still_open = sum(one.outcome == OPEN for one in verdicts)
     told = [f"{len(broken)} of {words.plural(len(verdicts), 'limit')} broken"]

@@ -120,9 +120,7 @@ def _columns_that_fit(
 
 
 def _head_lines(heads: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
-    """Returns the lines of the heads, which are broken at spaces if their column is narrower, and aligned at the
-    bottom.
-    """
+    """Returns the lines of the heads, which are wrapped to the widths of their columns and aligned at the bottom."""
     broken = [textwrap.wrap(head, max(1, wide)) or [""] for head, wide in zip(heads, widths, strict=True)]
     most = max(map(len, broken))
     cells = [[""] * (most - len(each)) + each for each in broken]

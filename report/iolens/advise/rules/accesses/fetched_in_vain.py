@@ -34,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if needless[place] < max(limits["needless_bytes"], limits["needless_share"] * received[place]):
         return None
     row = dict(zip(found.names, next(found.where(slice(place, place + 1)).rows(*found.names)), strict=True))
-    said = f", {say.size(again[place])} of it more than once" if again[place] > 0 else ""
+    said = f", {say.size(again[place])} of these bytes more than once" if again[place] > 0 else ""
     if np.isfinite(row["used"]):
         said += (
             f"; HDF5 gave the program {say.size(row['used'])} of {'these files' if row['files'] > 1 else 'this file'}"

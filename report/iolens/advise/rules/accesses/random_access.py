@@ -30,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     if hdf5_fill_values.check(job, limits) or hdf5_chunks.check(
         job, limits
-    ):  # These libraries access files out of order by themselves.
+    ):  # HDF5 accesses files out of order by itself when it writes fill values or chunks.
         table = table.where(of_kind(job, table, hdf5=False))
     said, spent = [], 0.0
     for kind, counter in (("READ", "BYTES_READ"), ("WRITE", "BYTES_WRITTEN")):

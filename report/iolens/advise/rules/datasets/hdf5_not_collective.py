@@ -10,7 +10,7 @@ from iolens.metrics.job.interfaces.hdf5 import not_collective
 
 _REMEDIES = {
     "conversion of types": """\
-Let the type in memory be the type in the file, which HDF5 converts otherwise:
+Create the dataset with the type of the data in memory: HDF5 converts any other.
 
   C        H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, ...) where the memory is
            double; or H5Pset_selection_io(transfer, H5D_SELECTION_IO_MODE_ON)

@@ -21,7 +21,9 @@ For attributes that come later, write values of a fixed length at the start."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence of redefined files with far more transfers at the layer below than their variables had."""
+    """Returns the evidence that POSIX moved far more bytes of redefined files than the program read and wrote in
+    variables.
+    """
     files, variables, posix = job.records.get("PNETCDF_FILE"), by_file(job, "PNETCDF_VAR"), by_file(job, "POSIX")
     if files is None or variables is None or posix is None:
         return None

@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(len(targets), 'target')}; by their numbers there are {named:,} or more. Transfers took "
         f"{say.seconds(spent)} on the slowest rank."
     )
-    bound = f"It assumes the same transfers over {named:,} targets instead of {len(targets):,}."
+    bound = f"It assumes that the same transfers go to {named:,} targets instead of {len(targets):,}."
     return Seen(evidence, spent * (1 - len(targets) / named), bound, REMEDY)
 
 

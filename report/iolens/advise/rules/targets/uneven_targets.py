@@ -39,7 +39,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _even_layout(job: Job, targets: int, limits: Limits) -> ProposedStripes | None:
-    """Returns a layout of the largest file over the targets in use, as far as its bytes reach; None without a file."""
+    """Returns a layout that spreads the file with the most bytes moved over the targets in use, as many of them as it
+    can fill; None without a file.
+    """
     table = striped_files(job)
     if table is None or not len(table):
         return None
@@ -58,8 +60,8 @@ def _both(job: Job) -> bool:
 RULE = Rule(
     id="uneven-targets",
     title="Bytes unevenly over targets",
-    says="one target moved `uneven` times the mean of the targets in use, without those of tiny files, "
-    "and `narrow-stripes` is not reported",
+    says="one target moved at least `uneven` times the mean of the targets in use (targets with only tiny files do "
+    "not count), and `narrow-stripes` is not reported",
     limits=("uneven", "much_bytes"),
     why="The run waits for the busiest target while others are idle.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",

@@ -48,8 +48,8 @@ class Choices:
 
 
 def fitting_stripe(dump_bytes: int, stripes: int) -> int:
-    """Returns a stripe size with which one dump reaches every stripe: 1 MiB, or the largest power of two from 4 KiB on
-    that fits.
+    """Returns a stripe size with which one dump reaches every stripe: the largest power of two from 4 KiB to 1 MiB that
+    fits; 4 KiB if none fits.
     """
     size = 2**20
     while size > 4096 and size * stripes > dump_bytes:

@@ -170,8 +170,8 @@ def nearest_word(key: str, known: Sequence[str], prefix: str = "") -> str:
 
 
 def _is_own_factor(key: str, node: yaml.Node | None) -> bool:
-    """Returns True for a user-defined factor: a table of levels, or one of LISTED. Any other factor with a list is a
-    known factor with a misspelt name.
+    """Returns True for a user-defined factor: it has a table of levels, or its name is in LISTED. Any other unknown
+    name with a list is a misspelt known factor.
     """
     listed = key.removeprefix("matrix.") in LISTED
     return key.startswith("matrix.") and (listed or isinstance(node, yaml.MappingNode))

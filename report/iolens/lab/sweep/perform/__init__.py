@@ -1,1 +1,1 @@
-"""The performance of runs, and the record of each."""
+"""Make the runs of a sweep, and keep a record of each."""

@@ -63,7 +63,9 @@ def rank_io(job: Job) -> Records | None:
 
 
 def _layer_rows(name: str, job: Job) -> Iterator[Records]:
-    """Yields calls, seconds and bytes of a layer at which bytes reach a file, by rank and file, kind by kind."""
+    """Yields calls, seconds and bytes by rank and file, one kind of call after the other, of a layer at which bytes
+    reach a file.
+    """
     known, apart = job.records[name], table_records(job, "file_ranks") if name == "POSIX" else None
     if apart is not None:
         apart = apart.where(among(apart["file"], known["id"][known["rank"] < 0]))

@@ -15,7 +15,9 @@ from iolens.metrics.processor.sampled.parts import mpi_part
 
 @once_per_job
 def function_seconds(job: Job) -> dict[str, np.ndarray]:
-    """Returns the seconds of each rank in each MPI function by name; empty without APMPI, and if MPI was traced."""
+    """Returns the seconds of each rank in each MPI function by name; empty if the log has no APMPI records, or if MPI
+    was traced.
+    """
     rows, ranks = job.records.get("APMPI"), max(1, job.nprocs)
     if rows is None or mpi_rows(job) is not None:
         return {}

@@ -27,11 +27,11 @@ Row = tuple[str, str, str, float, float, str, float, float, int, str]
 def traced_counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
     """Returns the counts in the calls of traced functions, including those of functions that they called.
 
-    Columns: group, function, event, per_call (mean over all calls in which it was counted), total (mean of a rank, of
-    these calls), unit, calls (these calls, mean of a rank), ran (per cent of the time that the event had a counter;
-    values are scaled up to all of it), first (ranks that read the counters in the first of their calls alone),
-    unavailable (why there is no value). The functions with most time come first; an event that was counted in no
-    function has one row at the end. Returns None if counters and functions were not traced together.
+    Columns: group, function, event, per_call (mean over the calls in which the event was counted), total (of these
+    calls, mean of a rank), unit, calls (number of these calls, mean of a rank), ran (per cent of the time in which the
+    event had a counter; values are scaled up to all of it), first (number of ranks that read the counters only in their
+    first calls), unavailable (the reason why there is no value). The functions with most time come first; an event that
+    was counted in no function has one row at the end. Returns None if counters and functions were not traced together.
     """
     rows = table_records(job, "traced_counters")
     if rows is None:

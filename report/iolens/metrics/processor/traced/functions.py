@@ -34,9 +34,9 @@ def timed_rows(job: Job) -> Records | None:
     """Returns rank, group, function, file, region, calls, time (seconds) of times that do not overlap. Returns None if
     nothing was timed.
 
-    Rows are the I/O of the Darshan modules, whose regions are not recorded, MPI without its I/O, and exclusive times of
-    traced functions; in a log without exclusive times, traced functions of the groups LEAVES alone. Functions of heap
-    and threads that a library calls within MPI or I/O count in both. An empty file means that there is none.
+    Rows are the I/O of the Darshan modules (without regions), MPI without its I/O, and traced functions with their
+    exclusive times. A log without exclusive times has only rows of the traced groups in LEAVES. Heap and thread
+    functions that a library calls within MPI or I/O count in both. `file` is empty in rows without a file.
     """
     parts = []
     moved, messages, others = rank_io(job), mpi_rows(job), group_rows(job)

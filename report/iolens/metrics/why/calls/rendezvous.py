@@ -20,10 +20,10 @@ def calls_of_one(program: Program) -> np.ndarray:
 def is_rendezvous(program: Program, joins: Joins) -> np.ndarray:
     """Returns, for each message, True if its send cannot complete before the receive is posted.
 
-    These are synchronous sends, and messages at least as large as the smallest message that was held up. A message that
-    was sent before its receive was posted was buffered, and so are all messages that are not larger. If one call
-    completed several receives, it shows that a message was held up only if all of their senders had begun before the
-    receive was posted.
+    These are synchronous sends, and messages at least as large as the smallest one whose send waited for its receive. A
+    send that ended before its receive was posted shows that the library buffers messages up to its size. If the call
+    that completed the send had several messages, it shows a wait only if the senders of all that it received had begun
+    before the receive was posted.
     """
     known = joins.send_done >= 0
     done = np.maximum(joins.send_done, 0)

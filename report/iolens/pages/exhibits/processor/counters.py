@@ -90,7 +90,9 @@ COUNTERS: Exhibit[Job] = Exhibit(
 
 
 def of_the_run(job: Job) -> list[Block]:
-    """Returns the counters of the whole run for a page; `iolens table` shows those of regions."""
+    """Returns the table of the processor's counters in the whole run, for a page; `iolens table` also shows those of
+    regions.
+    """
     found = COUNTERS.frame(job)
     whole = None if found is None else found[found["region"] == counters.WHOLE]
     return replace(COUNTERS, metric=lambda _: whole, columns=_columns(job)[1:]).tables(job)

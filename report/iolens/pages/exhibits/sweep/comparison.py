@@ -140,7 +140,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
 
 
 def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields the figure of all points in their order."""
+    """Yields the figure that ranks the points from best to worst."""
     from iolens.figures.comparison.ranking import ranked, ranking
 
     caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
@@ -185,7 +185,8 @@ def _points_note(comparison: Comparison) -> str:
     less = comparison.measure.less_is_better
     note = f"Typical value and interval: {'; '.join(_promises(comparison)) or words.NONE}. "
     extreme, lies = ("least", "low") if less else ("largest", "high")
-    note += f"Each interval holds by itself; that of the best lies too {lies}, because it was picked as the {extreme}. "
+    note += "Each interval holds by itself; the best setting's "
+    note += f"lies too {lies}, because it was picked for its {extreme} value. "
     note += "Ratios are of speeds: 2 is twice as fast. " if less else ""
     if comparison.baseline is not None:
         note += f"Ratios to the baseline hold together: {method(comparison.by_block)}. "
@@ -293,12 +294,12 @@ def _level_change(setting: str, base: Any, level: Any) -> str:
 
 
 def _slashed(*values: Any) -> str:
-    """Returns values separated by slashes, n/a if one is missing."""
+    """Returns values separated by slashes, with n/a in place of each missing value."""
     return " / ".join(words.NONE if value is None or is_nan(value) else plain(value) for value in values)
 
 
 def _slashed_sizes(*values: Any) -> str:
-    """Returns sizes in bytes separated by slashes, n/a if one is missing."""
+    """Returns sizes separated by slashes, with n/a in place of each missing size."""
     return " / ".join(words.NONE if value is None or is_nan(value) else size_text(float(value)) for value in values)
 
 

@@ -201,7 +201,7 @@ LATENCIES: Exhibit[Latencies] = Exhibit(
     title="Latency",
     metric=_by_size,
     columns=_size_columns,
-    note="Typical value over the repetitions, microseconds.",
+    note="Geometric mean over the repetitions, in microseconds.",
     draw=_latency_figure,
 )
 
