@@ -1,5 +1,5 @@
-"""MPI-IO hints and HDF5 settings given from outside: `PATTERN:key=value[,key=value...]`, as Cray's MPICH_MPIIO_HINTS
-has them.
+"""MPI-IO hints and HDF5 settings that the user gives a program from outside, in the form of Cray's MPICH_MPIIO_HINTS:
+`PATTERN:key=value[,key=value...]`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def _setting_words(key: str) -> str:
 
 
 def hints_of_files(text: str, example: str = "cb_nodes=4") -> str:
-    """Returns the value of IOLENS_HINTS: checked, with sizes such as 16M in bytes, since MPI libraries drop the letter.
+    """Checks the hints, and returns them as the value of IOLENS_HINTS. Sizes such as 16M become bytes, because MPI
+    libraries drop the letter.
 
     Entries are separated by commas; an entry that begins with `PATTERN:` starts a pattern, and the following ones
     belong to it. Within an entry colons separate hints; a part without `=` belongs to the value before it

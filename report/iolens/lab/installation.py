@@ -73,8 +73,9 @@ def need_library(name: str) -> Path:
 
 
 def find_program(name: str, folders: Sequence[Path] | None = None) -> Path:
-    """Returns the program `name`: a path as given, else one of the project's own in `folders` or the usual folders;
-    raises if it is absent. Links in a given path are kept, because `bin/python` of a virtual environment is a link.
+    """Returns the path of a program. If `name` is a path, it is the program's own; otherwise one of the project's
+    programs with this name, from `folders` or the usual folders. Raises if there is no such program. Links in a given
+    path are kept, because `bin/python` of a virtual environment is a link.
     """
     candidates = [Path(name)] if "/" in name else [folder / name for folder in folders or folders_of_programs()]
     for path in candidates:

@@ -294,7 +294,7 @@ CHANGES: Mapping[str, ValueKind[Any]] = {
 
 
 LISTED = ("compiler", "flags")
-"""The changes that may also stand in a matrix as factors of their own, as a list of values."""
+"""The changes that can also be factors of a matrix by themselves, each with a list of values."""
 
 
 def own_levels_schema() -> Schema:

@@ -14,7 +14,7 @@ from iolens.metrics.files.mapped import mapped_files
 
 BYTES = 65536
 FILES = 9
-"""Number of files whose names differ in a number alone."""
+"""Number of files whose names differ only in a number."""
 
 PROGRAM = f"""
 import sys
@@ -71,7 +71,7 @@ def kinds_of_calls(job: Job, said: str) -> Iterator[CheckResult]:
 
 
 def _column_sum(job: Job, table: str, column: str) -> float | None:
-    """Returns the sum of a column; None if the log has no such row."""
+    """Returns the sum of a column; None if the log does not have the table, or if the table is empty."""
     rows = job.tables.get(table, Records({}))
     return float(rows[column].sum()) if len(rows) else None
 

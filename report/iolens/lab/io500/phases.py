@@ -58,7 +58,7 @@ PHASES = (
 """The phases in IO500's order."""
 
 TIMESTAMP_BEFORE = "ior-hard-write"
-"""The phase before which a timestamp is taken: `find` looks for files newer than it."""
+"""A timestamp is taken before this phase. The phase `find` then counts the files that are newer."""
 
 
 def options_of(phase: Phase, scale: Scale, data: Path) -> list[str]:

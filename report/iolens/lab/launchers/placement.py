@@ -19,8 +19,8 @@ MAPPINGS = ("slot", "core", "socket", "node")
 
 @dataclass(frozen=True)
 class Starter:
-    """A starter of ranks: `mappings` has its options for the words that it supports, `per_node` those for a number of
-    ranks on each node. `version` matches its version text.
+    """A starter of ranks: `mappings` has its options for each word that it supports, `per_node` its options for a
+    number of ranks on each node. `version` matches the text that `--version` prints.
     """
 
     name: str

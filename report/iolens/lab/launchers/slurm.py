@@ -158,7 +158,7 @@ def _name_of(folder: Path) -> str:
 
 
 def _handed_before(task: RunSpec) -> Handed | None:
-    """Returns the job to which this task was given, now or by an earlier sweep; None if it was not."""
+    """Returns the job to which this sweep or an earlier one submitted the task; None if neither did."""
     try:
         known = json.loads((task.folder / _JOB).read_text(encoding="utf-8"))
         return Handed(task, int(known["job"]), float(known["submitted"]), str(known["output"]))
@@ -167,9 +167,7 @@ def _handed_before(task: RunSpec) -> Handed | None:
 
 
 def _ended_tasks(under_way: Sequence[Handed]) -> Iterator[tuple[Handed, Outcome]]:
-    """Yields the tasks whose jobs have ended. A job that Slurm cannot be asked about now is asked about again
-    later.
-    """
+    """Yields the tasks whose jobs have ended. If Slurm does not answer, the remaining jobs are checked again later."""
     found = {handed.task.folder: read_outcome(handed.task.folder) for handed in under_way}
     known = states({handed.job for handed in under_way if not found[handed.task.folder]}) or {}
     for handed in under_way:

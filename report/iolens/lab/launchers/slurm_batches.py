@@ -25,7 +25,7 @@ def batches(tasks: Iterable[RunSpec]) -> Iterator[list[RunSpec]]:
 
 
 def _take_alike(waiting: list[RunSpec]) -> list[RunSpec]:
-    """Removes and returns the first task and the next ones of its shape."""
+    """Takes the first task and the next tasks of the same shape out of `waiting`, and returns them."""
     first = waiting[0]
     chosen = [task for task in waiting if _shape_of_task(task) == _shape_of_task(first)][: _runs_per_job(first)]
     waiting[:] = [task for task in waiting if not any(task is one for one in chosen)]

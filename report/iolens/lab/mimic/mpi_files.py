@@ -45,7 +45,7 @@ _WORDS = {CallKind.MPI_WRITE: "WRITES", CallKind.MPI_READ: "READS"}
 @dataclass(frozen=True, eq=False)
 class MpiFiles:
     """The calls of MPI-IO, and the tables to which they refer by number. `communicators` has the ranks of each
-    communicator, in order; the second one is each rank by itself. `hints` are the program's hints, by file.
+    communicator, in order; the second communicator is each rank by itself. `hints` are the program's hints, by file.
     """
 
     calls: Calls
@@ -125,8 +125,8 @@ def _collective_starts(job: Job, ids: Mapping[int, int]) -> set[tuple[int, int, 
 def _with_kinds(
     calls: Calls, collective: set[tuple[int, int, float]], counters: Mapping[int, Mapping[str, int]]
 ) -> tuple[Calls, list[str]]:
-    """Returns the calls with the kinds of transfers distinguished: the log names collective ones; for the others, the
-    counters tell how many were split collectives and how many non-blocking.
+    """Returns the calls, each transfer with its exact kind. The log names the collective transfers; for the others, the
+    counters tell how many were split collectives and how many were non-blocking.
     """
     kinds, notes = calls.kind.copy(), []
     for kind, together in _COLLECTIVE.items():
@@ -210,7 +210,7 @@ def _with_openings(
 
 
 def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
-    """Returns the ranks that opened a file together, for each open; no rank: the rank opened it alone.
+    """Returns, for each open, the ranks that opened the file together; no ranks if a rank opened it alone.
 
     Collective opens that belong together overlap in time. An open that overlaps no other counts as independent if the
     counters have independent opens.

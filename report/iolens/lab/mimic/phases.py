@@ -70,8 +70,9 @@ def rank_groups(calls: Calls, waits: np.ndarray) -> list[RankGroup]:
 
 
 def pauses(group: RankGroup, threshold: float) -> np.ndarray:
-    """Returns a class for each call by its mean wait: 0 below `threshold` seconds; longer ones share a class if a chain
-    of waits, each less than twice the one before, leads from one to the other.
+    """Returns a class for each call by its mean wait: 0 for waits below `threshold` seconds. Two longer waits share a
+    class if a chain of waits leads from the shorter to the longer one in which each wait is less than twice the
+    previous one.
     """
     mean = group.waits.mean(axis=1)
     found = np.zeros(len(mean), np.int64)

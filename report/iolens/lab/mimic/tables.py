@@ -218,8 +218,8 @@ def _c_string(text: str) -> str:
 
 
 def _plain_names(trace: Trace) -> list[str]:
-    """Returns the files' own names without their folders, each once: a name of several files gets a number. A name that
-    stands for a folder (`..`) is replaced, because the program would leave its own folder.
+    """Returns the names of the files without their folders. If several files have the same name, numbers make their
+    names distinct. A name that stands for a folder (`..`) is replaced, because the program would leave its own folder.
     """
     own = [file.name.rsplit("/", 1)[-1] for file in trace.files]
     own = [name if name.strip(".") else "file" for name in own]

@@ -16,8 +16,8 @@ _STATS_OF_OPEN = {"ompio": 1, "romio321": 0, "romio341": 0}
 
 
 class Counted:
-    """The counters of a log by file and rank. A record of all ranks is divided evenly among those that used the file,
-    with the remainder for the first of them.
+    """The counters of a log by file and rank. A record of all ranks is divided evenly among the ranks that used the
+    file, and the first of these ranks get the remainder.
     """
 
     def __init__(self, job: Job, ids: dict[int, int], mpi: Calls) -> None:

@@ -45,8 +45,8 @@ def read_ior(text: str) -> Output | None:
 
 
 def read_ior_json(text: str) -> Output | None:
-    """Returns the values in IOR's JSON (summaryFormat=JSON), which warnings may precede; None if the text is
-    no such JSON.
+    """Returns the values in IOR's JSON (summaryFormat=JSON), which warnings may precede; None if the text is not JSON
+    from IOR.
     """
     begin = text.find("{")
     try:
@@ -64,7 +64,7 @@ def read_ior_json(text: str) -> Output | None:
 
 
 def read_ior_csv(text: str) -> Output | None:
-    """Returns the values in IOR's CSV (summaryFormat=CSV); None if the text is no such CSV."""
+    """Returns the values in IOR's CSV (summaryFormat=CSV); None if the text is not CSV from IOR."""
     begin = text.find(_HEAD)
     if begin < 0:
         return None
@@ -100,5 +100,5 @@ def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _facts_among(said: Mapping[str, str]) -> dict[str, str]:
-    """Returns those facts of IOR's summary that comparisons show, under the names of _FACTS instead of IOR's."""
+    """Returns the facts in IOR's summary that comparisons show, under the names in _FACTS instead of IOR's names."""
     return {name: said[key] for key, name in _FACTS.items() if key in said}

@@ -15,7 +15,9 @@ _MARK = "RESULT-JSON: "
 
 
 def read_result(text: str) -> Output | None:
-    """Returns bytes, time of the slowest rank and bandwidth of each operation; None if the text is no such object."""
+    """Returns bytes, time of the slowest rank and bandwidth of each operation; None if the text is not such a
+    result.
+    """
     line = next((line for line in text.splitlines() if line.startswith(_MARK)), None)
     try:
         found = json.loads(line.removeprefix(_MARK) if line else text)

@@ -22,13 +22,13 @@ _FASTEST_LINK = 1e6
 """Maximum of link_mb_per_s in a model (storage/src/params.def)."""
 
 _TIED = 0.02
-"""A setting counts as equal to the fastest one if its I/O time exceeds that one's by at most this share."""
+"""A setting counts as equal to the fastest one if its I/O time is longer by at most this share."""
 
 
 @dataclass(frozen=True)
 class Links:
     """I/O times of several settings on machines with different links: `here` is the ratio link : target of the model
-    itself; each of `machines` has its own ratio, and the seconds of every setting in their order.
+    itself; each of `machines` has its own ratio, and the I/O seconds of all settings in the order of the settings.
     """
 
     here: float

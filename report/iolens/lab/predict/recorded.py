@@ -67,7 +67,8 @@ class RecordedCall:
 class Recorded:
     """The calls of each rank on striped files in their order, and the log's facts about these files by record id.
 
-    `hints` are those in effect, `asked` those that the program or the user gave. `remarks` are sentences.
+    `hints` are the MPI-IO hints in effect, `asked` the hints that the program or the user gave. `remarks` are
+    sentences.
     """
 
     ranks: Mapping[int, Sequence[RecordedCall]]
@@ -397,7 +398,7 @@ def _wanted_of(row: Any, views: Mapping[int, list[tuple[float, bool, FileView | 
 
 
 def _read_hints(job: Job, *columns: str) -> dict[int, dict[str, str]]:
-    """Returns the hints by file: the value of the last of these columns that has one."""
+    """Returns the hints by file, each from the last of these columns that has a value for it."""
     frame = job.private.get("mpiio_hints")
     if frame is None or isinstance(frame, dict):
         return {}

@@ -83,8 +83,8 @@ class Played:
 def play(program: RankSteps, model: Path, seed: int | None = None) -> Played:
     """Executes the steps with the parameters in `model` (the keys of ost.yaml); raises with the reason if that fails.
 
-    Among ranks with the same time the lowest comes first or, with a seed (from 1), any of those that arrive together
-    (TOGETHER in storage/src/replay.c).
+    Of ranks with the same time the lowest comes first. With a seed (from 1), ranks that arrive together come in a
+    random order (TOGETHER in storage/src/replay.c).
     """
     command = [str(find_program("ost-replay")), str(model), *([str(seed)] if seed else [])]
     text = "\n".join(program.lines) + "\n"

@@ -23,7 +23,7 @@ _EAGER = 4096
 
 def ahead(moves: Sequence[Move], wanted: Mapping[int, Extents]) -> dict[int, list[int]]:
     """Returns, for each aggregator of a round, the aggregators that write before it. `moves` are the aggregators'
-    accesses, `wanted` the bytes that each rank has there.
+    accesses to the file, `wanted` the pieces of the file that each rank writes.
     """
     begin, end = np.array([(move.begin, move.end) for move in moves], dtype=np.int64).T
     ranks = [move.rank for move in moves]

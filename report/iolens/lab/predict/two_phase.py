@@ -34,8 +34,8 @@ class Collective:
 
 @dataclass(frozen=True)
 class Move:
-    """The access of an aggregator in a round: [begin, end) at once; `holes` is True if it contains bytes that no rank
-    moves.
+    """The access of an aggregator in a round, to the bytes [begin, end) at once; `holes` is True if it contains bytes
+    that no rank moves.
     """
 
     rank: int

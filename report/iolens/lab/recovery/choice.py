@@ -20,7 +20,7 @@ class JobSelection:
 
     @property
     def takes_all(self) -> bool:
-        """Returns true if every job is taken."""
+        """Returns true if all jobs are selected."""
         return not self.names and self.folder is None
 
     def takes(self, job: Sequence[Spool]) -> bool:

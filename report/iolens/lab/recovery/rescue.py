@@ -1,4 +1,4 @@
-"""Completes a run: waits for its processes, and makes logs of those that left none."""
+"""Completes a run: waits for its processes, and makes logs of the processes that left none."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ PERIOD = 0.1
 
 
 def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
-    """Makes logs of the processes that a run left behind, in this folder, and prints a message about those that have
-    none, with the command that makes the log. Returns the logs, and True if there are processes without a log.
+    """Makes logs of the processes that a run left behind, in this folder, and prints a message about the processes that
+    stay without one, with the command that makes their log. Returns the logs, and True if there are processes without a
+    log.
     """
     made, lacking = [], False
     for job in _remains(run):
@@ -60,9 +61,8 @@ def _remains(run: str) -> list[list[Spool]]:
 
 
 def collect_rescued(folder: Path, choice: JobSelection) -> tuple[int, int]:
-    """Moves this node's spools of ended processes, of the chosen jobs, to a folder that several nodes share. Returns
-    the number of spools that were moved and of those that stay. Processes of jobs that were named are given time to
-    end.
+    """Moves the spools of the chosen jobs' ended processes from this node to a folder that several nodes share. Returns
+    how many spools were moved, and how many stay. Processes of jobs that were named are given time to end.
     """
     end = time.monotonic() + PATIENCE
     while True:

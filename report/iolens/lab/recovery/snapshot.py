@@ -60,7 +60,7 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
 
 
 def look(job: Sequence[Spool]) -> Job:
-    """Returns the job's records so far in the form of `take`, and leaves no log behind."""
+    """Returns the job's records so far, which `take` would write as a log, and leaves no log behind."""
     from tempfile import TemporaryDirectory
 
     from iolens.log import read_log

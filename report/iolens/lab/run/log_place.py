@@ -74,8 +74,8 @@ def _make_folder(folder: Path, asked: str) -> None:
 
 
 def name_logs(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
-    """Returns the logs, after giving one the requested name: a single log is renamed; of several logs, that of the
-    process that started the others gets the name in addition to its own.
+    """Returns the logs, after giving one the requested name: a single log is renamed; of several logs, the log of the
+    process that started the others gets the requested name in addition to its own.
     """
     if name is None or not logs:
         return tuple(logs)

@@ -73,7 +73,7 @@ def record_at(path: Path) -> RunRecord:
 
 
 def read_record(folder: Path, name: str = RECORD) -> RunRecord | None:
-    """Returns the run.json of a folder, or one that was given another name; None if there is none that can be read."""
+    """Returns the record of a run in this folder, from the file `name`; None if the file is missing or unreadable."""
     try:
         return record_at(folder / name)
     except (OSError, ValueError, TypeError, KeyError):

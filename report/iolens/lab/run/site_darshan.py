@@ -13,7 +13,7 @@ from iolens.errors import IolensError
 from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 _FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
-"""Variables that name the folder of logs: Darshan's own, and the one that most sites configure it with."""
+"""Variables that name the folder of logs: Darshan's own, and the variable that most sites configure Darshan to read."""
 
 
 def site_darshan() -> Path:

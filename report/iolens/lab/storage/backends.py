@@ -54,8 +54,8 @@ def existing(path: Path) -> Path:
 
 
 def set_stripes(path: Path, layout: Layout) -> str:
-    """Sets the default layout of a directory, which files created in it later take. Returns a note for a person if its
-    stripes must share targets, else an empty text.
+    """Sets the default layout of a directory, which files created in it later take. Returns a note for the user if a
+    file's stripes must share targets, otherwise an empty text.
     """
     if not path.is_dir():
         raise UsageError(f"{path} is not a directory; stripes are set on a directory before files are made in it")

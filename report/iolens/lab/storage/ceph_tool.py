@@ -15,7 +15,7 @@ from iolens.lab.storage.tool import run_tool
 _CLIENT = "Debian's package ceph-common contains it"
 
 _MOST_OBJECTS = 256
-"""Maximum number of objects of a file for which the tool is asked for the target."""
+"""Maximum number of objects of a file whose targets the tool is asked for."""
 
 
 def data_pools() -> tuple[str, ...]:

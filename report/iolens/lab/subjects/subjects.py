@@ -55,7 +55,9 @@ def _distinct(labels: Sequence[str], paths: Sequence[Path]) -> list[str]:
 
 
 def subjects_of(path: Path) -> list[Subject]:
-    """Returns the subjects at a path: a log, an output or a run is one; a folder of runs has one for each setting."""
+    """Returns the subjects at a path: a log, an output or a run is one subject, a folder of runs has one subject for
+    each setting.
+    """
     if not path.exists():
         raise UsageError(f"{path} does not exist; give a log, a benchmark's output, or a folder of these")
     if not path.is_dir():

@@ -48,8 +48,8 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def full(error: OSError, folder: Path) -> Exception:
-    """Returns an error with a sweep's own message in place of one for a full disk; returns any other error
-    unchanged.
+    """Returns an error that tells the user of a sweep what to do if a full disk, a quota or a limit of file size caused
+    `error`; returns any other error unchanged.
     """
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return error

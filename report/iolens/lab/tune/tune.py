@@ -89,7 +89,7 @@ def _with_size(tuning: Tuning, sizes: Iterable[int | None]) -> Tuning:
 
 
 def _bandwidth_of(sweep: Sweep, run: Run) -> float | None:
-    """Returns the bandwidth of a finished run in MiB/s; None if it has none."""
+    """Returns the bandwidth of a finished run in MiB/s; None if the program measured none."""
     row = read_run(sweep.folder / POINTS / run.id / "run.json", METRICS[sweep.experiment.metric].operation)
     return float(row["bandwidth"]) if row["usable"] and not row["ignored"] and row["bandwidth"] else None
 
@@ -145,7 +145,7 @@ def repetitions_due(tuning: Tuning) -> list[PointSpec]:
 
 
 def _why_stop(tuning: Tuning, choice: Choice | None) -> str:
-    """Returns the reason why no further run is made; empty if there is one to make."""
+    """Returns the reason why no further run is made; empty if the search continues."""
     steps = tuning.trail.steps
     if choice is None:
         left = len(tuning.search.points) - len({*tuning.measured, *tuning.failed, *tuning.refused})

@@ -10,7 +10,7 @@ from iolens.lab.workloads.workload import Workload, size_of, value_of
 
 
 def _bytes_of_items(arguments: Sequence[str], ranks: int) -> int | None:
-    """Returns the bytes of all files; those of a preset are known only to the program."""
+    """Returns the bytes of all files; None with a preset, whose sizes only the program knows."""
     if value_of(arguments, "--preset"):
         return None
     return ranks * size_of(arguments, 1000, "-n", "--items") * size_of(arguments, 0, "-w", "--write-bytes")

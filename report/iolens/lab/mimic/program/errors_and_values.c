@@ -41,9 +41,9 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Wait until the time since the last call, of which this program has used a part itself, is as long as
- * recorded. Short waits are added up until they are long enough for a sleep; a wait that lasted too long
- * shortens the following ones. */
+/* Wait until as much time has passed since the last call as in the recorded run; this program itself has
+ * already used a part of that time. Short waits are added up until they are long enough for a sleep; a wait
+ * that lasted too long shortens the following ones. */
 static void pause_for(double seconds)
 {
     const double shortest = 1e-4;

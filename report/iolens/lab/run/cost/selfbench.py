@@ -43,8 +43,8 @@ class ProcessCost:
 
 @dataclass(frozen=True)
 class LibraryCosts:
-    """The costs of one library: per call; ns per pwrite of two threads that each have a file; and of processes that
-    write one file, and many files.
+    """The costs of one library: of each kind of call; of a pwrite (ns) while two threads write to their own files; and
+    of processes that write one file, or many files.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Find ROMIO's Lustre driver: in the MPI that a program is linked with, or in Intel MPI's packages.
 
 The packages go into `.venv/impi` of a clone at first use, and the programs built for them into `build/impi`; `make
-lustre-driver` does both. They are Intel's (Intel Simplified Software License), for x86-64, and of MPICH's ABI.
+lustre-driver` does both. The packages are Intel's (Intel Simplified Software License), run on x86-64, and have MPICH's
+ABI.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ _TEXT = b"single copy"
 
 @cache
 def single_copy_works() -> bool:
-    """Returns True when one process of this user may read another's memory here; tried once.
+    """Returns True when one process of this user may read another's memory on this node. The first call finds it out by
+    a trial, and later calls return its result.
 
     The two processes are forks of this one, because starting a new Python would take longer than everything else before
     the launcher starts.

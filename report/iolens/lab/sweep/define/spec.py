@@ -137,7 +137,7 @@ def _recipe_of(experiment: Experiment) -> Recipe:
 
 
 def _launcher_options(experiment: Experiment) -> Mapping[str, Any]:
-    """Returns the experiment's options for its launcher; those of the section of the launcher take precedence over
+    """Returns the experiment's options for its launcher; the options in the launcher's own section take precedence over
     `mpi.ranks_per_node`.
     """
     everywhere = {"ranks_per_node": experiment.ranks_per_node} if experiment.ranks_per_node else {}

@@ -79,7 +79,8 @@ def _mpi_of(logged: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, A
 def _hints_of(
     flavour: Flavour | None, folder: Path, logged: Mapping[str, Any], result: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns the hints in effect: those of MPI_File_get_info by the log and the program, else ROMIO's own print.
+    """Returns the hints in effect: those of MPI_File_get_info by the log and the program, otherwise the hints that
+    ROMIO prints.
 
     Open MPI's MPI_File_get_info repeats the request, so it is not used. The bundled writer reports the settings that it
     used.
@@ -168,7 +169,7 @@ def complaint(path: Path) -> str:
     if first is None:
         return "no message"
     said = own[first]
-    if first and not own[first - 1].strip("- "):  # The message stands between lines of dashes.
+    if first and not own[first - 1].strip("- "):  # Launchers print the message between two lines of dashes.
         for line in own[first + 1 :]:
             if (line and not line.strip("- ")) or (not line and said.endswith((".", "!", "?"))):
                 break
@@ -303,7 +304,7 @@ _LINE = re.compile(r"^key = (\S+)\s+value = (.*?)\s*$")
 def _printed_hints(output: str) -> list[dict[str, str]]:
     """Returns one table of hints per open file, in the order of the opens.
 
-    A key that appears a second time begins the print of the next open.
+    If a key appears a second time, it belongs to the next open.
     """
     opens: list[dict[str, str]] = []
     fresh = True

@@ -78,8 +78,8 @@ def _prepare(sweep: Sweep, spec: PointSpec) -> PointSpec:
 
 
 def _surroundings(sweep: Sweep, spec: PointSpec) -> Setup:
-    """Returns the environment of launcher and application; Open MPI's ROMIO reads hints from a file and prints those in
-    effect.
+    """Returns the environment of launcher and application; Open MPI's ROMIO reads hints from a file and prints the
+    hints in effect.
     """
     application = {**spec.environment, **sweep.storage.environment(spec.mount, spec.job)}
     if spec.io_component == LUSTRE:

@@ -53,8 +53,8 @@ def _losses_of(before: RunRecord) -> tuple[Mapping[str, Any], ...]:
 
 
 def _failures_of(before: RunRecord, folder: Path) -> tuple[Mapping[str, Any], ...]:
-    """Returns the failed attempts of a run: those that its record lists, and, if it failed again, the last one, with
-    the folder to which it moves when the run is repeated.
+    """Returns the failed attempts of a run: the attempts that its record lists and, if the last attempt failed too, the
+    last attempt with the folder to which it is moved when the run is repeated.
     """
     failed = list(before.failed_before)
     if before.status == "failed":
@@ -74,7 +74,9 @@ def _attempts_beside(folder: Path) -> int:
 
 
 def _last_aside(folder: Path) -> RunRecord | None:
-    """Returns the record of the latest repeated attempt, which is the latest of all if another one was interrupted."""
+    """Returns the record of the latest attempt that was repeated. It is the latest record of the run if the repetition
+    was interrupted.
+    """
     return read_record(_attempt_folder(folder, _attempts_beside(folder)), ATTEMPT)
 
 

@@ -171,7 +171,7 @@ def data_folder(experiment: Experiment, folder: Path, storage: Backend, needed: 
 
 
 def room_in_memory() -> int:
-    """Returns the bytes that files in memory may take; 0 if there is no such file system."""
+    """Returns the bytes that files in memory may take; 0 if this machine has no file system in memory."""
     if not os.access(MEMORY, os.W_OK | os.X_OK):
         return 0
     return min(shutil.disk_usage(MEMORY).free, int(_SHARE * (free_memory() or 0)))

@@ -44,8 +44,8 @@ def _building(experiment: Mapping[str, Any]) -> list[str]:
 
 
 def _baseline_of(row: Row, rows: Sequence[Row], factors: Sequence[str]) -> Row | None:
-    """Returns the first run that has an answer, the first level of every building factor, and the other settings of
-    `row`; None if there is no such run.
+    """Returns the baseline of `row`: the first run with an answer that has the first level of every factor that changes
+    the build, and otherwise the settings of `row`. Returns None if there is no such run.
     """
     wanted = dict(row["settings"])
     for name in factors:

@@ -29,8 +29,8 @@ def is_sweep(path: Path) -> bool:
 
 
 def can_be_paired(sweeps: Sequence[Results]) -> bool:
-    """Returns True if the sweeps vary the same settings and measure the same, so that each point of one has a
-    counterpart in the others.
+    """Returns True if all sweeps vary the same settings and use the same metric, so that points of different sweeps can
+    be compared in pairs.
     """
     return all(set(one.settings) == set(sweeps[0].settings) and one.metric == sweeps[0].metric for one in sweeps)
 
