@@ -32,7 +32,7 @@ def add_table_folders(parser: argparse.ArgumentParser) -> None:
 
 
 def _document_name(text: str) -> Path:
-    """Returns the path of a document to write; raises if its ending promises something else."""
+    """Returns the path of a document to write; raises if its ending stands for another kind of file."""
     path = Path(text)
     if not any(path.suffix.lower() in endings for endings in _FORMATS.values()):
         raise argparse.ArgumentTypeError(f"{text} must end in .pdf or .html, because a PDF or an HTML page is written")

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints all findings; 0 if programs can be recorded here, 1 when not."""
+    """Prints all findings; returns 0 if programs can be recorded on this machine, otherwise 1."""
     from iolens.lab.doctor.checks import examined
     from iolens.pages.job.terminal import screen
     from iolens.pages.text.lines import paragraph

@@ -1,4 +1,4 @@
-"""`iolens workloads`: which bundled programs there are, and building them with the MPI that is here."""
+"""`iolens workloads`: lists the bundled programs, and builds them with the MPI of this machine."""
 
 from __future__ import annotations
 

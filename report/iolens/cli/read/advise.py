@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the advice on each log; 0 if done, whatever was found."""
+    """Prints the advice on each log; returns 0, whatever was found."""
     if args.rules:
         from iolens.pages.job.judgement.rules import rules_text
 

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the document and the tables, and prints the verdict; 0 if done."""
+    """Writes the document and the tables, and prints the verdict; returns 0."""
     from dataclasses import replace
 
     from iolens.lab.subjects.subjects import read_subjects

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints what differs; 0 if done, whether anything differs or not."""
+    """Prints the differences; returns 0, whether anything differs or not."""
     from iolens.lab.subjects.subjects import read_subjects
 
     subjects = read_subjects(args.paths)

@@ -54,7 +54,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
-    """Returns the lines of the files of these names below a folder; of several with one name, the first by its path."""
+    """Returns the lines of the source files with these names below a folder. If several files have one name, the first
+    by its path is taken.
+    """
     found: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("*")):
         if path.name in names and path.name not in found and path.is_file():
@@ -66,6 +68,6 @@ def _sources(folder: Path, names: set[str]) -> dict[str, list[str]]:
 
 
 def _lines_of(path: Path) -> list[str]:
-    """Returns the lines of a source file, of printable characters alone."""
+    """Returns the lines of a source file, with only printable characters."""
     text = path.read_text(encoding="utf-8", errors="replace").expandtabs()
     return [printable_text(line) for line in text.splitlines()]

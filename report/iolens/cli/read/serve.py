@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(paths: list[Path]) -> NamedLogs:
-    """Returns the logs and stores by the names of their files; raises UsageError if two have the same."""
+    """Returns the logs and stores by the names of their files; raises UsageError if two files have the same name."""
     from iolens.pages.answers.named_logs import NamedLogs
 
     sources = {path.resolve().name: _source(path) for path in paths}

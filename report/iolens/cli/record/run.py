@@ -348,8 +348,8 @@ def _refuse_settings(args: argparse.Namespace, settings: Mapping[str, str]) -> N
 
 
 def _without_effect(args: argparse.Namespace, settings: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns options for data that is not recorded, each with the option that would record it; empty if a
-    configuration file may do so.
+    """Returns the options that have no effect because the data that they refer to is not recorded, each with the option
+    that would record it. Empty if there is a configuration file, which may record the data.
     """
     if any(os.environ.get(name) for name in ("IOLENS_CONFIG_PATH", "DARSHAN_CONFIG_PATH")):
         return []

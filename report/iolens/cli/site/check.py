@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints each limit with its verdict and one line on all of them; 1 if one is broken."""
+    """Prints each limit with its verdict, and one line on all limits; returns 1 if a limit is broken."""
     from iolens.metrics.subjects import gate
     from iolens.pages.job.terminal import screen
     from iolens.pages.output import written_aside
