@@ -24,7 +24,9 @@ Sort the accesses by offset, or read a whole range and select in memory:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for POSIX files with many small accesses at an offset below the previous one."""
+    """Looks for POSIX files with many small accesses, many of which go back to an offset below that of the previous
+    access.
+    """
     table = without_mpiio(job, "POSIX")
     if table is None:
         return None

@@ -28,7 +28,7 @@ Until then use a folder for each thousand files.
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for at least as many files, each written by one rank alone, as there are ranks."""
+    """Looks for jobs with at least as many files as ranks, each of them written by a single rank."""
     table = by_file(job, "POSIX")
     if table is None or job.nprocs < limits["many_ranks"]:
         return None

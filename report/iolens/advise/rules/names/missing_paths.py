@@ -30,8 +30,8 @@ Search fewer folders, and search them once for all ranks:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the failed opens and stats of missing paths, including those of the loaders, and the time that the ones
-    in the log took on the slowest rank.
+    """Returns the failed opens and stats of missing paths, including those of the loaders, and the time that the
+    recorded calls among them took on the slowest rank.
     """
     found = failed_calls(job)
     entries, missing, processes = searched_in_vain(job)

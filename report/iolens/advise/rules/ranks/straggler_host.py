@@ -18,7 +18,7 @@ Exclude the node, and tell your site:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the hosts of which each rank is far above the median of the other hosts."""
+    """Returns the hosts on which each rank's time is far above the median of the other hosts."""
     found = slow_hosts(job, limits["straggler"])
     if not found:
         return None

@@ -26,7 +26,7 @@ _OWN = """:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for files of several stripes, each of which at least two ranks wrote."""
+    """Looks for files with several stripes in which at least two ranks wrote to each stripe."""
     table, posix = stripe_writers(job), by_file(job, "POSIX")
     if table is None or posix is None or one_client(job):
         return None
