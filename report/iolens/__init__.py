@@ -20,9 +20,9 @@ __version__ = "0.3.0"
 
 
 def open(path: str | Path) -> Job:
-    """Reads a log of iolens or Darshan (3.0 or later); iolens.log.LogError when it is damaged or no log.
+    """Reads a log of iolens or Darshan (3.0 or later); raises iolens.log.LogError if it is damaged or not a log.
 
-    `frames` has a DataFrame a module (`log.frames["POSIX"]`: id, rank, Darshan's counters; times in seconds since the
+    `frames` has a DataFrame per module (`log.frames["POSIX"]`: id, rank, Darshan's counters; times in seconds since the
     start of the job, sizes in bytes), `names` the path of each record id, `private` what only iolens records; nprocs,
     run_time, jobid, exe, mounts and others are attributes.
     """

@@ -26,7 +26,7 @@ LOOKS = ("finds", "holds_up", "logs")
 """Kinds of claims that the logs answer without a measurement, so that there is no interval."""
 
 Found = Mapping[str, Callable[[Path], list[str]]]
-"""Functions from a log to names, by kind of claim: `finds`, the rules of the advice that see something in the log;
+"""Functions from a log to names, by kind of claim: `finds`, the rules of the advice that have a finding in the log;
 `holds_up`, the file whose I/O other ranks waited for most, if there is one.
 """
 

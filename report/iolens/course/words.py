@@ -102,7 +102,7 @@ def _answer_numbers(outcome: JudgedClaim, language: str) -> str:
 
 
 def _interval(ratio: Ratio, language: str) -> str:
-    """Returns the interval of a ratio, or that there is none."""
+    """Returns the interval of a ratio in words, or a remark that there is none."""
     if ratio.low is None or ratio.high is None:
         return SAID[language]["single"]
     return SAID[language]["interval"].format(

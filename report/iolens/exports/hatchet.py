@@ -12,7 +12,9 @@ from iolens.exports.stacks import Stack
 
 @dataclass
 class HatchetNode:
-    """A function at one place of the tree, and the seconds in it alone."""
+    """A function at one place of the tree, and the seconds in the function itself, without the functions that it
+    calls.
+    """
 
     name: str
     file: str
@@ -23,7 +25,8 @@ class HatchetNode:
 def hatchet(stacks: Sequence[Stack]) -> str:
     """Returns the file's text: JSON of the list that `from_literal` takes.
 
-    Metrics are seconds over all ranks and threads: `time` of a function alone, `time (inc)` with what it called.
+    Metrics are seconds over all ranks and threads: `time` is spent in a function itself, `time (inc)` also in the
+    functions that it called.
     """
     root = HatchetNode("", "")
     for stack in stacks:

@@ -1,1 +1,1 @@
-"""Many jobs as one data set: ingested from logs, incrementally and in parallel, and asked by SQL."""
+"""Many jobs as one data set: ingested from logs, incrementally and in parallel, and queried by SQL."""

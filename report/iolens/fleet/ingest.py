@@ -1,4 +1,4 @@
-"""Ingests logs into a store: those that are new or have changed, in batches, by several processes or a Dask cluster."""
+"""Ingests new and changed logs into a store, in batches, by several processes or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUFFIX = ".darshan"
 _SNAPSHOT = ".snapshot-"
 """Part of the name of a log that was made while its job was running; the job's own log comes later."""
 _BATCH_LOGS, _BATCH_BYTES = 500, 64 << 20
-"""A batch becomes one part of the store; these limit its logs and their bytes."""
+"""Maximum number of logs in a batch, which becomes one part of the store, and of their bytes."""
 PATIENCE = "30s"
 """Time that a scheduler may take to answer before `ingest` gives up."""
 

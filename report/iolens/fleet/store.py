@@ -99,17 +99,17 @@ class NewRows:
         return self
 
     def clear_away(self) -> None:
-        """Removes files that were written aside and not renamed."""
+        """Removes files that were not completed and so still have their temporary names."""
         for table in COLUMNS:
             with suppress(OSError):
                 self.aside(table).unlink()
 
     def aside(self, table: str) -> Path:
-        """Returns the name of a file until it is complete."""
+        """Returns the temporary name that a file has until it is complete."""
         return self.folder / table / f".{self.name}.parquet"
 
     def add(self, met: Met, rows: Rows | None, status: str = "ok", reason: str = "") -> None:
-        """Adds a log, with its rows if it was read, else with the reason."""
+        """Adds a log, with its rows if it was read, otherwise with the reason why it could not be read."""
         state = {"log_id": met.key, "log": met.name, "bytes": met.bytes, "mtime_ns": met.mtime_ns}
         self.rows["logs"].append({**state, "status": status, "reason": reason})
         if rows is None:

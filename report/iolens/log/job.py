@@ -99,7 +99,7 @@ class Job:
 
     @property
     def log_name(self) -> str:
-        """Returns the name of the log's file, of printable characters alone."""
+        """Returns the name of the log's file, with only printable characters."""
         return printable_text(self.path.name)
 
     @cached_property

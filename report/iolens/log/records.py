@@ -103,7 +103,7 @@ class Records:
         return Records({**self.single, **columns}, self.blocks, self.coded)
 
     def take(self, *names: str) -> Records:
-        """Returns some of the columns, in this order; none of them is coded."""
+        """Returns some of the columns, in this order; none of them may be a column in `coded`."""
         return Records({name: self[name] for name in names})
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:

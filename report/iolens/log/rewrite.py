@@ -54,7 +54,7 @@ def split_log(log: Container) -> Contents:
 
 
 def put_together(log: Container, contents: Contents) -> bytes:
-    """Returns a log like this one with these contents."""
+    """Returns a log of the same form with these contents."""
     compress = _COMPRESS[log.compression]
     data = bytearray(log.data[: log.job.offset]) + compress(contents.job)
     if log.names.offset:

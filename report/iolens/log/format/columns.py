@@ -164,7 +164,7 @@ def _column_values(column: StoredColumn, piece: Piece) -> np.ndarray:
     values = np.frombuffer(piece.body, column.stored, piece.rows, piece.rows * column.before)
     if column.kind != "O":
         return values.astype(column.own)
-    # Most rows repeat a few words, each of which is then in memory once.
+    # Most rows repeat a few words, so each word is kept in memory only once.
     texts = values.tolist()
     words = {text: decoded(text) for text in set(texts)}
     return np.fromiter(map(words.__getitem__, texts), object, len(values))

@@ -201,8 +201,8 @@ def _check_room(room: int, limit: int) -> None:
 
 
 def streams(compression: str, stored: memoryview, together: bool = True) -> Iterator[bytes]:
-    """Yields the inflated content of each compressed stream; raises ValueError if one, or all `together`, exceed the
-    limit.
+    """Yields the inflated content of each compressed stream; raises ValueError if one stream exceeds the limit or, with
+    `together`, if all streams together exceed it.
     """
     room = limit = _inflated_limit(stored)
     while stored:
@@ -234,7 +234,8 @@ def _stream_pieces(
     """Yields the pieces of the first stream, at most `room` bytes in total, each with the data that follows it.
 
     Raises EOFError if the stream does not end and is not `cut`. The input is passed in windows, because the inflater
-    copies everything after the end of the stream: with one stream per rank, that would be quadratic in their number.
+    copies everything after the end of the stream: with one stream per rank, the time of these copies would grow with
+    the square of the number of ranks.
     """
     inflater = zlib.decompressobj() if compression == "zlib" else bz2.BZ2Decompressor()
     at = 0

@@ -1,4 +1,4 @@
-"""The regions behind Darshan's last one, which describe themselves: see profiler/LOG.md."""
+"""The private regions of a log, which follow Darshan's last region and describe themselves: see profiler/LOG.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEMORY_PER_ROW = {"why_events": 750}
 """
 
 _SHARE = 0.8
-"""Part of the free memory that such a table may take."""
+"""Part of the free memory that the analysis of such a table may take."""
 
 
 @dataclass(frozen=True)
