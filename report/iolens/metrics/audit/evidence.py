@@ -1,4 +1,6 @@
-"""The records of a comparison's runs, in one form for sweeps and for logs, runs and outputs."""
+"""Holds the records of a comparison's runs in one form, whether it compares a sweep's settings or logs, runs and
+outputs.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def list_text(values: Sequence[Any], most: int = 3) -> str:
-    """Returns different values in words: 'a; b; 2 more'."""
+    """Returns the different values as text: 'a; b; 2 more'."""
     different = list(dict.fromkeys(map(str, values)))
     more = len(different) - most
     return "; ".join([*different[:most], *([f"{more} more"] if more > 0 else [])])

@@ -1,4 +1,4 @@
-"""The rules of IO500 that any measurement of storage can be held to."""
+"""The rules of IO500 that apply to any measurement of storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The evidence of a sweep's comparison, of a comparison of latencies, and of one of logs, runs and outputs."""
+"""Collects the evidence of three kinds of comparisons: of a sweep's settings, of latencies, and of logs, runs and
+outputs.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ def sources_of_comparison(comparison: Comparison, program: str) -> Evidence:
 
 
 def _joined_names(comparison: Comparison) -> str:
-    """Returns the setting along the axis of the figure of interactions if its levels are names."""
+    """Returns the setting on the x axis of the figure of interactions if its levels are names; else an empty text."""
     if comparison.interaction is None:
         return ""
     name = comparison.interaction.names[1]
@@ -166,8 +168,8 @@ def _of_trial(trial: Trial) -> dict[str, Any]:
 
 
 def _log_evidence(trial: Trial) -> dict[str, Any]:
-    """Returns a log's evidence: the time of its start, the bytes moved at POSIX, the duration of writes, and whether it
-    called fsync.
+    """Returns a log's evidence: the time of its start, the bytes moved by POSIX calls, the duration of writes, and
+    whether it called fsync.
     """
     job = trial.job
     if job is None:

@@ -57,7 +57,7 @@ def latency_rows(runs: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
 
 
 def _read_entries(path: str | None) -> list[Mapping[str, Any]]:
-    """Returns the `extra.latency` table of a result file (workloads/RESULT.md); empty without one."""
+    """Returns the `extra.latency` table of a result file (workloads/RESULT.md); empty if the file has none."""
     return list(_read_extra(path).get("latency") or [])
 
 

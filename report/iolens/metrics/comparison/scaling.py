@@ -43,8 +43,8 @@ def scaling(points: Sequence[ScalingPoint]) -> pd.DataFrame | None:
     The base is the point with the fewest workers, p0, among the points of the same rest. With p workers and typical
     rates r (work over time), speed-up is r / r0 and efficiency r p0 / (r0 p). For equal work (strong scaling) r / r0 is
     T0 / T; for equal work per worker (weak scaling) efficiency is T0 / T. The intervals of the ratios to the base hold
-    for all of its points together (`statistics.Family.against`). The kind is `neither` if the work is equal in neither
-    sense. None without two numbers of workers.
+    for all of its points together (`statistics.Family.against`). The kind is `neither` if neither the work nor the work
+    per worker is equal. None if no two points of the same rest differ in their number of workers.
     """
     rows: list[tuple[Any, ...]] = []
     for rest in dict.fromkeys(point.rest for point in points):

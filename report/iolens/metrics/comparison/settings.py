@@ -44,7 +44,9 @@ SETTINGS: dict[str, Setting] = {
 
 
 COSTLY = ("stripe_count", "aggregators", "cb_buffer_size")
-"""Settings of which the smaller level is recommended among tied points, the most expensive setting first."""
+"""Settings whose larger levels cost more, the most expensive setting first: among tied points, the one with smaller
+levels is recommended.
+"""
 
 
 class NamedLevel(str):
@@ -142,7 +144,9 @@ _MOST_HOURS = 100
 
 
 def seconds_text(value: float) -> str:
-    """Formats `0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min`, `12 d 3 h`; `n/a` for damaged logs' infinities and NaN."""
+    """Formats seconds as `0.42 s`, `12 s`, `3 min 20 s`, `10 h 25 min` or `12 d 3 h`; infinities and NaN, as damaged
+    logs have them, as `n/a`.
+    """
     if not math.isfinite(value):
         return "n/a"
     if value < 9.95:

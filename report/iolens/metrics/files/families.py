@@ -53,8 +53,8 @@ class Families:
 
 
 def families(names: Sequence[str]) -> Families:
-    """Returns the families of different names, in the order of their first members. Its time is proportional to the
-    number of names.
+    """Returns the families of different names, in the order of their first members. The time that this takes is
+    proportional to the number of names.
     """
     readable = names
     if any(sign in "".join(names) for sign in (_BETWEEN, _REMOVED)):
@@ -117,7 +117,7 @@ class _Shapes:
 
 
 def _numbered_texts(texts: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """Returns the number of each text among the different texts, and the different texts."""
+    """Returns for each text its number among the different texts; and the different texts."""
     different = list(dict.fromkeys(texts))
     numbers = dict(zip(different, range(len(different)), strict=True))
     return np.fromiter(map(numbers.__getitem__, texts), np.intp, len(texts)), different
@@ -136,7 +136,7 @@ def _groups(folders: np.ndarray, bases: np.ndarray) -> Iterator[tuple[_Key, list
 
 
 def _is_anonymous(number: str) -> bool:
-    """Returns whether a number that is a whole name has nine digits or more."""
+    """Returns whether a text is a number of nine digits or more."""
     return len(number) > 8 and number.isdigit()
 
 
@@ -164,7 +164,7 @@ def _same_but_one_folder(labels: Mapping[_Key, str]) -> dict[_Key, str]:
 
 
 def _without_a_folder(label: str) -> list[str]:
-    """Returns the label with a `*` in place of each of its folders in turn."""
+    """Returns the label once for each of its folders, with a `*` in place of this folder."""
     parts = label.split("/")
     return ["/".join([*parts[:at], "*", *parts[at + 1 :]]) for at in range(len(parts) - 1) if parts[at]] or [label]
 

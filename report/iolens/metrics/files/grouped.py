@@ -1,4 +1,4 @@
-"""Rows of files by file or by family of files, for tables with a row for each file and rank."""
+"""Groups rows by file or by family of files, for tables that have a row for each file and rank."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _families_of_groups(names: Sequence[str], same: Groups, by_family: bool) -> 
 
 
 def grouped_files(job: Job, table: Records, by_family: bool = True, file: str = "file") -> GroupedFiles:
-    """Returns the rows of a table, whose column `file` has record ids, by family of files or else by file."""
+    """Groups the rows of a table by family of files, or else by file; the column `file` has record ids."""
     return grouped_rows(table, families_of(job, table[file], by_family))
 
 

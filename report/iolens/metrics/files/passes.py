@@ -14,8 +14,8 @@ from iolens.metrics.times.traces import PIECE, record_slices
 
 @once_per_job
 def cold_and_warm(job: Job) -> Records | None:
-    """Returns one row per file of which a rank read the same transfers again, by `id`: cold and warm (bytes per second
-    of the first reading and of later ones), bytes (read again).
+    """Returns one row per file from which a rank read the same range more than once, by `id`: cold and warm (bytes per
+    second of the first reading and of later ones), bytes (read again).
 
     A transfer is read again when the same rank has read the same offset and length of the file before. None without
     traces or without such transfers.

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 _LARGEST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT")
-"""Counters of which the largest value is kept. All other counters are added up, except the times of single ranks and
-the timestamps.
+"""Counters whose largest value is kept. All other counters are added up, except the times of single ranks and the
+timestamps.
 """
 
 _LIMITS = (100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30, float("inf"))

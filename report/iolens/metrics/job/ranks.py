@@ -66,9 +66,9 @@ def target_speed(job: Job) -> Records | None:
     """Returns the speed of each storage target, from similar files that lie on one target and were used by one rank.
 
     Columns: ost, speed (bytes per second of reads and writes, the median over its files), fastest (of its files),
-    overall (all bytes by all seconds, as in `ost.target_bytes`). Files are similar if their bytes are within a fifth of
-    the median. Targets with a single such file are left out, because the speed may be that of the file's rank. None if
-    fewer than two targets are left.
+    overall (all bytes divided by all seconds, as in `ost.target_bytes`). Files are similar if their bytes are within a
+    fifth of the median. Targets with a single such file are left out, because the speed may be that of the file's rank.
+    None if fewer than two targets are left.
     """
     layout, posix = job.records.get("LUSTRE"), job.records.get("POSIX")
     if layout is None or posix is None or not len(layout):
@@ -101,12 +101,14 @@ def target_speed(job: Job) -> Records | None:
 def clearly_slow_targets(job: Job, factor: float) -> Records | None:
     """Returns the rows of `target_speed` that are `ost.clearly_slow`; None if there is none.
 
-    None, too, if more than a quarter of the targets are that slow: then the targets are not the cause.
+    The result is also None if more than a quarter of the targets are that slow, because then the targets are not the
+    cause.
     """
     found = target_speed(job)
     if found is None or len(found) < 4:
         return None
-    # Even the fastest file of a slow target is slow; else a rank that uses the target is the cause.
+    # A target is to blame only if its fastest file is slow, too; otherwise the cause may be a rank that uses the
+    # target.
     late = found["fastest"] * factor <= np.median(found["speed"])
     slow = found.where(clearly_slow(found["speed"], factor) & late)
     return slow if 0 < len(slow) <= len(found) / 4 else None
@@ -127,7 +129,7 @@ class SlowHost:
 @once_per_job
 def slow_hosts(job: Job, factor: float) -> list[SlowHost]:
     """Returns the hosts all of whose ranks took `factor` times the median of the other hosts' ranks, with similar
-    bytes. Returns none if the log does not know hosts or single ranks, or if more than a quarter of the hosts are
+    bytes. The list is empty if the log does not know hosts or single ranks, or if more than a quarter of the hosts are
     that slow.
     """
     places, times = host_ranks(job), rank_times(job)

@@ -1,4 +1,4 @@
-"""The run time of an average process in parts, for logs that record the time of I/O alone."""
+"""The run time of an average process in parts, for logs that record only the time of I/O."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def start_up(job: Job) -> Records:
 
 def searched_in_vain(job: Job) -> tuple[int, int, int]:
     """Returns three numbers: the entries of LD_LIBRARY_PATH on the first rank, those among them that its loader
-    searched although they are no folder, and the processes with as many entries. All are 0 if the log does not tell.
+    searched although they are not folders, and the processes with as many entries. All are 0 if the log does not tell.
     """
     table = job.tables.get("start_up", Records({}))
     asked = np.flatnonzero(table["missing"] >= 0) if len(table) else np.zeros(0, int)

@@ -81,9 +81,9 @@ def _is_waiting_unknown(job: Job) -> bool:
 
 
 def _doubt_of_waiting(job: Job) -> str:
-    """Returns the part of a verdict that is in doubt if computing and waiting are not told apart: nothing, if the time
-    that may be either is a small part of the run, less than the time in I/O, or small on the rank that is longest in
-    I/O.
+    """Returns the part of a verdict that is in doubt if computing and waiting cannot be distinguished: nothing, if the
+    time that may be either is a small part of the run, less than the time in I/O, or small on the rank that is longest
+    in I/O.
     """
     each, moved, ranks = rank_time(job), io_mean_seconds(job) or 0.0, rank_times(job)
     untold = job.run_time - moved if each is None else float(each[UNKNOWN].mean())
@@ -93,7 +93,7 @@ def _doubt_of_waiting(job: Job) -> str:
 
 
 def _computes_or_communicates(job: Job) -> bool:
-    """Returns True if some time is known as computing or MPI alone."""
+    """Returns True if the log cannot tell computing from MPI for some of the time."""
     times = rank_time(job)
     return times is not None and bool(times[UNTRACED].any())
 

@@ -121,7 +121,7 @@ def check_levels(asked: Sequence[str], known: Sequence[str]) -> None:
 
 
 def matching_ranks(where: Sequence[Condition], ranks: int) -> int:
-    """Returns how many of the ranks 0 … `ranks` - 1 meet the conditions on `pe`: the N of averages."""
+    """Returns how many of the ranks 0 … `ranks` - 1 meet the conditions on `pe`; averages divide by this number."""
     each = np.arange(ranks)
     for one in where:
         if one.name == PE:

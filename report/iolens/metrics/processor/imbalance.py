@@ -17,7 +17,7 @@ def imbalance_percent(most: float, mean: float, count: int) -> float:
     everything.
 
     Source: DeRose, Homer and Johnson, "Detecting Application Load Imbalance on High End Massively Parallel Systems",
-    Euro-Par 2007, as pat_report prints it. NaN for a single value or without any amount.
+    Euro-Par 2007, as pat_report prints it. NaN for a single value, and if all values are 0.
     """
     if count < 2 or not most > 0:
         return NOT_KNOWN

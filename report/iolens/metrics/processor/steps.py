@@ -38,7 +38,7 @@ _LITTLE = 0.01
 """Maximum share of the run that may be unattributed without a caution in the statements."""
 
 _LEAST = 0.05
-"""Per cent of the time below which a part is not mentioned."""
+"""Parts below this per cent of the time are not mentioned."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,9 @@ def _parts_of(job: Job) -> dict[str, float]:
 
 
 def imbalance_step(job: Job) -> Step:
-    """Returns step 1: the work that takes the rank with the longest computing and I/O longer than the other ranks."""
+    """Returns step 1, the balance: the work in which the rank with the longest computing and I/O takes longer than the
+    other ranks.
+    """
     each = time.rank_time(job)
     if each is None or len(each) < 2:
         return Step(_BALANCE, "n/a: one rank", "load_balance")

@@ -17,7 +17,7 @@ from iolens.metrics.processor.sampled.private import table_records
 from iolens.missing import is_nan
 
 BUSIER = 1.2
-"""A rank is represented by its first thread, unless another thread used the cores more by this factor."""
+"""A rank is represented by its first thread, unless another thread used the cores longer by this factor."""
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ def ratio_of(estimate: float, half: float | None) -> Ratio:
 
 
 def claim(method: str, coverage: float | None, together: bool = False) -> str:
-    """Returns the promise of a method's intervals in words, rounded down. `together` means that all intervals hold at
-    once.
+    """Returns in words the coverage that a method's intervals promise, rounded down. `together` means that all
+    intervals hold at once.
     """
     if coverage is None:
         return method

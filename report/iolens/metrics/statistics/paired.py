@@ -1,8 +1,8 @@
 """Ratios between the points of a sweep, from runs that are compared within their blocks.
 
 A block is one repetition of every point. The logarithm of a rate is the sum of a term for its point, a term for its
-block (which changes with drift), and scatter. Points and blocks are fitted together by weighted least squares; where no
-blocks are given, the points' means stand alone. The intervals come from random draws of possible errors: variances by
+block (which changes with drift), and scatter. Points and blocks are fitted together by weighted least squares; without
+blocks, points are compared by their means. The intervals come from random draws of possible errors: variances by
 `spreads`, normal scatter of every run, and the same fit. The intervals of a whole family therefore hold together
 without a bound such as Bonferroni's. `tests/bench/coverage.py` simulates how often they hold; report/STATISTICS.md has
 its table.

@@ -63,7 +63,9 @@ def _out_of_order(seconds: Sequence[float], repetitions: Sequence[int], middles:
 
 
 def _blocks(seconds: Sequence[float], repetitions: Sequence[int], apart: Sequence[bool]) -> list[int] | None:
-    """Returns the blocks of runs, given which of them were made apart; None if repetitions overlap nevertheless."""
+    """Returns the blocks of runs, given which of them were made apart; None if repetitions overlap even without
+    these.
+    """
     whole = [(own, begun) for own, begun, far in zip(repetitions, seconds, apart, strict=True) if not far]
     spans = {own: [begun for one, begun in whole if one == own] for own in sorted({own for own, _ in whole})}
     ordered = list(spans.values())

@@ -26,7 +26,7 @@ priori.
 """
 
 _ODD = 0.08
-"""Minimum share of odd points that is expected a priori; it is one point if the points are few."""
+"""Minimum share of odd points that is expected a priori. If there are few points, one odd point is expected."""
 
 _LARGEST, _STEEP = 1000.0, 0.2
 """Largest variance of an odd point as a multiple of the common one, and the power that makes larger variances more

@@ -121,7 +121,7 @@ def _aligned_row(
 
 
 def difference(base: float, value: float) -> float:
-    """Returns the value less the base; 0 if they differ by no more than the arithmetic of doubles."""
+    """Returns the value less the base; 0 if they differ only by rounding."""
     return 0.0 if math.isclose(base, value, rel_tol=1e-12) else value - base
 
 

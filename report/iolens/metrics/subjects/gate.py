@@ -35,7 +35,7 @@ _LIMIT = re.compile(r"([a-z0-9_]+)\s*([<>])\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*%")
 
 @dataclass(frozen=True)
 class GrowthLimit:
-    """The limit of a number's growth (`is_above`), or else of its fall: `change` is 0.1 for +10 %."""
+    """A limit for the growth of a number (`is_above`) or for its fall: `change` is 0.1 for +10 %."""
 
     text: str
     name: str

@@ -37,7 +37,7 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One run: its log, what it printed, and its run.json (report/RUN.md), as far as they are there.
+    """One run: its log, what it printed, and its run.json (report/RUN.md), as far as they exist.
 
     `limits` are the numbers of the model below emulated storage (`storage/ost.yaml`).
     """

@@ -109,7 +109,7 @@ def bursts_of(moved: np.ndarray) -> tuple[Bursts, float]:
 
 
 def _merged(begin: np.ndarray, end: np.ndarray) -> Bursts:
-    """Returns the bursts, with those merged that have only a short pause between them."""
+    """Returns the bursts after those with only a short pause between them were merged."""
     pauses = begin[1:] - end[:-1]
     kept = np.flatnonzero(pauses >= _MERGED * pauses.max(initial=0))
     return (

@@ -52,7 +52,7 @@ class Unknown:
 
     @property
     def seconds(self) -> float:
-        """Returns the most seconds that a rank may have waited unseen."""
+        """Returns the most seconds for which a rank may have waited for something that the events do not record."""
         return self.in_calls + self.in_gaps + self.asleep
 
 
@@ -114,8 +114,8 @@ def _between_asks(program: Program, graph: Graph, on_core: np.ndarray) -> tuple[
 def _in_several(program: Program, joins: Joins, graph: Graph) -> np.ndarray:
     """Returns the seconds in which each call that completes several operations may have waited for one of them.
 
-    That is a receive of a message that MPI usually buffers, because the first message to a rank can wait until that
-    rank calls MPI; or a rank whose data this rank gets in a collective call.
+    Such an operation is the send of a message that MPI usually buffers, because the first message to a rank can wait
+    until that rank calls MPI; or a collective call in which this rank gets the data of a late rank.
     """
     found = np.zeros(len(program))
     rows = np.flatnonzero((joins.send_done >= 0) & ~is_rendezvous(program, joins))
@@ -130,7 +130,7 @@ def _in_several(program: Program, joins: Joins, graph: Graph) -> np.ndarray:
 
 
 def _largest_of_ranks(program: Program, seconds: np.ndarray) -> float:
-    """Returns the largest sum of any rank."""
+    """Returns the largest sum of these seconds over the calls of one rank."""
     return float(np.bincount(program.rank, weights=seconds, minlength=program.ranks).max(initial=0.0))
 
 

@@ -233,7 +233,8 @@ class _FileWork:
     def cost(self, calls: np.ndarray, inner: np.ndarray, factor: float) -> np.ndarray:
         """Returns the costs of calls if the chosen calls of the file system take `factor` of their time.
 
-        A collective call in which some ranks do I/O for others is as much shorter as the longest I/O of one rank in it.
+        A collective call in which some ranks do I/O for others becomes shorter by the time that is saved in the longest
+        I/O of one rank in it.
         """
         cost = np.where(self.is_file & calls, self.graph.cost * factor, self.graph.cost)
         program = self.program
@@ -253,7 +254,9 @@ class _FileWork:
         return found
 
     def without_messages(self) -> np.ndarray:
-        """Returns costs of calls in which MPI takes no time, but the file system calls inside do."""
+        """Returns the costs of calls if MPI takes no time in them, and only the file system calls inside them take
+        time.
+        """
         program = self.program
         inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
         starts = np.array([name.startswith(("MPI_Init", "MPI_Finalize")) for name in program.functions] or [False])

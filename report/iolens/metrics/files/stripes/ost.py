@@ -4,7 +4,7 @@ A byte at offset `o` of a file lies on stripe (o // stripe_size) % stripe_count 
 (Lustre's RAID-0 layout, counted from the start of the file). The private region `ost_bytes` was counted in this way
 during the run (profiler/LOG.md). For other logs the same numbers follow exactly from the layout and single transfers
 (DXT_POSIX). POSIX records alone do not tell where in a file the bytes went, unless all files have a single stripe: then
-bytes and times of a file are those of its target, and a slow target shows.
+bytes and times of a file are those of its target, and a slow target can be seen.
 """
 
 from __future__ import annotations

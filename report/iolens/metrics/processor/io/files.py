@@ -60,7 +60,7 @@ def _rows_of_kind(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
 
 
 def _file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
-    """Returns the row of some files."""
+    """Returns one row with the sums and means over some files."""
     calls, moved, spent = (float(part[column].sum()) for column in ("calls", "bytes", "time"))
     ranks = float(part["rank"].nunique()) if (part["rank"] >= 0).all() else float("nan")
     return {

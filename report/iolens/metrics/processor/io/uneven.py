@@ -42,8 +42,8 @@ def uneven_shares(job: Job) -> dict[str, np.ndarray]:
 
 
 def _told(merged: Records, prefix: str, ranks: int) -> np.ndarray:
-    """Returns the seconds by which each rank's time in these records differs from an even share: those of a record's
-    slowest and fastest rank are known, and its other ranks share the rest evenly.
+    """Returns the seconds by which each rank's time in these records differs from an even share. Each record tells the
+    times of its slowest and its fastest rank; its other ranks are assumed to share the remaining time evenly.
     """
     own = np.zeros(ranks)
     if f"{prefix}_F_FASTEST_RANK_TIME" not in merged or not len(merged):

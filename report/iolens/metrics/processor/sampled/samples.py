@@ -158,8 +158,9 @@ def _asked_rows(job: Job, ask: Ask) -> pd.DataFrame | None:
 
 @once_per_job
 def sample_rows(job: Job, every_thread: bool = False) -> pd.DataFrame | None:
-    """Returns the private table `samples` with group, function, source, line, `caller 1` …, and from the outside `frame
-    1` …; for the program's own functions also the linker's name and the path of the object file.
+    """Returns the private table `samples` with group, function, source, line, `caller 1` …, and, from the outermost
+    function inwards, `frame 1` …; for the program's own functions also the linker's name and the path of the object
+    file.
 
     Running samples are limited by the processor time (`held_samples`); `blocked` is True for samples in system calls
     and of threads that could not be interrupted. Without `every_thread`, `library_threads` are left out.

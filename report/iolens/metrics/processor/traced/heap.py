@@ -37,7 +37,7 @@ def heap_callers(job: Job) -> Records | None:
     """Returns the heap of each rank by the place that allocated it, the largest part of a high water first.
 
     Columns: those of `heap`, and caller: function and line; in C++ the place behind operator new. The function is the
-    innermost one, as compilers inlined them. Returns None if the heap was not traced.
+    innermost one, inlined functions included. Returns None if the heap was not traced.
     """
     table = job.tables.get("heap")
     if table is None or not len(table):

@@ -233,9 +233,9 @@ def _ranks_waited_for(
     completed: np.ndarray,
     size: np.ndarray,
 ) -> np.ndarray:
-    """Returns the ranks that each rank waits for. MPI does not say that making a communicator, writing a file together
-    or an exchange of no bytes synchronises; such a call counts as synchronising if all ranks were in it at the same
-    time.
+    """Returns the ranks that each rank waits for. MPI does not promise that ranks wait for one another when they make a
+    communicator, write a file together, or exchange no bytes. Calls of these kinds count as synchronising if all ranks
+    were in them at the same time.
     """
     shape = np.full(len(names), NOBODY)
     if not len(names):

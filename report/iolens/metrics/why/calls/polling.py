@@ -52,7 +52,7 @@ def without_polling(rows: Records) -> Records:
     same = (rows["rank"][1:] == rows["rank"][:-1]) & (start[1:] == start[:-1]) & (rows["end"][1:] == rows["end"][:-1])
     call = np.cumsum(np.append(True, ~same)) - 1
     begin = start[np.searchsorted(call, np.arange(call[-1] + 1))]
-    # A posted receive does not wait: the last probe before it does.
+    # If the receive is posted, it does not wait: the wait is in the last probe before it.
     waiting = lasts - (kind[lasts] == "irecv")
     begin[call[waiting[ended]]] = start[firsts[ended]]
     polled = np.isin(call, call[waiting[ended]])

@@ -35,8 +35,8 @@ def by_region(pieces: Records, events: Records) -> Records:
 
 
 def _innermost(start: np.ndarray, end: np.ndarray, region: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the moments at which the innermost region changes, and the region before the first of them, between them
-    and after the last.
+    """Returns the moments at which the innermost region changes, and the regions: the one before the first moment,
+    those between two moments, and the one after the last.
     """
     times: list[float] = []
     regions = [OUTSIDE]
