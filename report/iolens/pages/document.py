@@ -1,4 +1,6 @@
-"""A document: pages of text, tables and figures, as a PDF or as one HTML file, which the ending of its name decides."""
+"""A document: pages of text, tables and figures. The ending of its name decides whether it becomes a PDF or one HTML
+file.
+"""
 
 from __future__ import annotations
 

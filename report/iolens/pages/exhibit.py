@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 EVERY = 1 << 62
-"""Number of rows that means all rows, for a metric that takes the number of rows for which a page has room."""
+"""Stands for all rows if a metric takes the number of rows for which a page has room."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def rows_left_out(rows: Rows) -> int:
 
 
 def _row_words(columns: Sequence[Column], rows: Rows) -> list[list[str]]:
-    """Returns the rows in the words of a table."""
+    """Returns the rows as the texts of a table's cells."""
     return [list(row) for row in zip(*(column.words(rows) for column in columns), strict=True)]
 
 

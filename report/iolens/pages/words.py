@@ -31,7 +31,7 @@ def digits(value: float) -> str:
 
 
 def size(value: float | None) -> str:
-    """Returns bytes in the largest unit that gives at least one, powers of 1024."""
+    """Formats bytes in the largest unit that gives at least one; units are powers of 1024."""
     return NONE if value is None or is_nan(value) else volume_text(value)
 
 
@@ -50,7 +50,7 @@ def count(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Returns seconds in a column whose head names the unit, with two digits at least above 1 ms."""
+    """Formats seconds for a column whose head names the unit, with at least two digits from 1 ms on."""
     if value is None or is_nan(value):
         return NONE
     if value == 0:
@@ -85,7 +85,7 @@ def rate(bytes_per_second: float | None) -> str:
 
 
 def speed(mib_per_second: float | None) -> str:
-    """Returns MiB/s in the unit that gives at least one, as `rate`."""
+    """Formats a speed in MiB/s as `rate` does, in the largest unit that gives at least one."""
     return rate(None if mib_per_second is None else mib_per_second * (1 << 20))
 
 
@@ -104,7 +104,7 @@ def percent(part: float | None, whole: float) -> str:
 
 
 def share(value: float) -> str:
-    """Returns a share of one, in per cent."""
+    """Formats a share (0 to 1) in per cent."""
     return percent(value, 1.0)
 
 
@@ -114,8 +114,8 @@ def points(value: float | None) -> str:
 
 
 def guarded(value: float | None) -> str:
-    """Returns a plain number with three digits, one of them after the decimal point; `--` if the number has no
-    meaning.
+    """Formats a plain number with one digit after the decimal point if it is 100 or more or whole, else with three
+    digits; `--` if the number has no meaning.
     """
     if value is None or is_nan(value):
         return GUARD
@@ -123,7 +123,7 @@ def guarded(value: float | None) -> str:
 
 
 def moment(value: float) -> str:
-    """Returns a time since 1970, in UTC."""
+    """Formats a time, given in seconds since 1970, in UTC."""
     try:
         return datetime.fromtimestamp(value, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, ValueError, OSError):

@@ -33,8 +33,8 @@ _UNITS: dict[str, tuple[float, ...]] = {
     **_SECONDS,
     **_SHARES,
 }
-"""Units with the factors to bytes, seconds, a count or a share; a share may stand in a table as per cent or as a part
-of 1, and many write k, M and KB for powers of 1024.
+"""Units with the factors to bytes, seconds, a count or a share; a table may have a share in per cent or as a part of 1,
+and k, M and KB may be meant as powers of 1024.
 """
 
 _TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
@@ -93,7 +93,9 @@ class Written:
 
 
 def written_numbers(text: str) -> list[Written]:
-    """Returns every number of a text, in order. Digits within names (`file_17.dat`, `/scratch/12`) are no numbers."""
+    """Returns every number of a text, in order. Digits within names (`file_17.dat`, `/scratch/12`) do not count as
+    numbers.
+    """
     found = [one for chunk in _CHUNK.finditer(text) for one in _in_chunk(text, chunk)]
     found += [one for match in _WORDS.finditer(text) for one in _number_word(match)]
     found += [(*match.span(), Written(match[0]), "") for match in _VAGUE.finditer(text)]
@@ -105,7 +107,7 @@ _Place = tuple[int, int, Written, str]
 
 
 def _in_chunk(text: str, chunk: re.Match[str]) -> Iterator[_Place]:
-    """Yields the numbers of a piece of text without blanks; a unit behind it may belong to the last one."""
+    """Yields the numbers of a piece of text without blanks; a unit after the piece may belong to its last number."""
     at, end = chunk.span()
     if _is_name(text, at, end):
         tail = re.search(r"(?:[:,*]|(?<=[^\W\d_A-Z])-)(?=[\d.]+[^\W\d]*$)", chunk[0].rstrip(".,:"))
@@ -200,7 +202,7 @@ def _number_word(found: re.Match[str]) -> Iterator[_Place]:
 
 
 def _without_overlaps(found: list[_Place]) -> list[_Place]:
-    """Returns the numbers in the order of the text, the longer of two that overlap."""
+    """Returns the numbers in the order of the text; of two numbers that overlap, only the longer one."""
     kept: list[_Place] = []
     for one in sorted(found, key=lambda place: (place[0], -place[1])):
         if not kept or one[0] >= kept[-1][1]:

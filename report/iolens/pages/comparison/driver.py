@@ -64,7 +64,9 @@ def driver_marks(runs: pd.DataFrame) -> list[str]:
 
 
 def driver_names(runs: pd.DataFrame) -> str:
-    """Returns the drivers in a few words; a driver without a name in this table is called by its component."""
+    """Returns the drivers in a few words; if none is in this table, the names of the MPI components that did the
+    I/O.
+    """
     found = [DRIVERS[name].name for name in _drivers_of(runs)]
     return " and ".join(found or [str(name) for name in runs["io_component"].dropna().unique()])
 

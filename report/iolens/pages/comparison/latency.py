@@ -114,7 +114,7 @@ def _cautions(results: Results, order: list[str], present: set[str]) -> list[str
 
 
 def _variants_that_lost(results: Results, order: list[str]) -> list[str]:
-    """Returns which variants discarded runs, since their remaining runs may be the lucky ones."""
+    """Returns a caution on the variants that discarded runs, because their remaining runs may be the lucky ones."""
     words = []
     for variant in dict.fromkeys(order):
         runs = results.runs[[name == variant for name in order]]

@@ -17,7 +17,7 @@ from iolens.pages.comparison.numbers import difference, interval, name_list, rat
 from iolens.pages.words import plural
 
 _ENOUGH = 5
-"""Number of repetitions from which on a further repetition narrows the intervals only a little."""
+"""With this number of repetitions or more, a further repetition narrows the intervals only a little."""
 
 
 def comparison_verdict(comparison: Comparison) -> str:

@@ -119,7 +119,9 @@ def _average_note(job: Job) -> str:
 
 
 def _used_kinds(job: Job) -> Records:
-    """Returns the average I/O without the kinds of files on which nothing was done, unless that leaves none."""
+    """Returns the average I/O without the kinds of files on which nothing was done; all kinds if nothing was done on
+    any.
+    """
     found = cost.average_io(job)
     used = set(found["kind"][(found["seconds"] > 0) | (np.nan_to_num(found["bytes"]) > 0)].tolist())
     return found.where(np.isin(found["kind"], sorted(used))) if used else found

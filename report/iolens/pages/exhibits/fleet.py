@@ -56,7 +56,7 @@ def _first(question: str) -> Callable[[Store], pd.DataFrame]:
 
 
 def day(value: pd.Timestamp) -> str:
-    """Returns a date, in UTC."""
+    """Formats a date, which is in UTC."""
     return f"{value:%Y-%m-%d}"
 
 

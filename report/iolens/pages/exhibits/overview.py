@@ -33,7 +33,7 @@ _TITLES = {
 _SHORT = {"share": "share", "balance": "balance", "size": "transfer", "stripes": "targets"}
 _EFFECTIVE = "Effective targets: all that carry bytes if these are even; 1 if one target carries almost all bytes."
 _LARGEST = 24
-"""Largest size on the bar of sizes, as a power of two: 16 MiB."""
+"""The largest size on the bar of sizes is 2 to this power: 16 MiB."""
 
 
 def _diagnosed_gauges(job: Job) -> Records:
@@ -157,7 +157,9 @@ def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _by_reason(what: str, gauges: pd.DataFrame) -> str:
-    """Returns the names of some gauges by their reason, as a sentence after a space; empty for none."""
+    """Returns a sentence, after a space, with the names of some gauges and the reasons they share; empty without
+    gauges.
+    """
     if gauges.empty:
         return ""
     named = gauges.groupby("reason", sort=False)["gauge"].agg(lambda names: ", ".join(_SHORT[name] for name in names))

@@ -67,7 +67,7 @@ def _map_caption(job: Job, each: int, width: float) -> str:
 
 
 def _busiest(moved: np.ndarray, width: float, rows: list[str]) -> str:
-    """Returns the time and the ranks that moved most bytes, and how much of the time none moved."""
+    """Returns the time and the ranks in which most bytes moved, and the share of the time in which none did."""
     bins = moved.sum(axis=0)
     first = int(bins.argmax())
     idle = float((bins == 0).sum()) / len(bins)

@@ -65,7 +65,7 @@ def what_if_note(job: Job) -> str:
 
 
 def _bound_only(job: Job) -> str:
-    """Returns why some answers are only bounds; empty if none is."""
+    """Returns why some answers are only bounds; empty if no answer is."""
     only = [each for each in answers.answers(job) or () if is_nan(each.saved)]
     return "n/a: no replay knows how long collective calls take (iolens predict tries their settings). " if only else ""
 

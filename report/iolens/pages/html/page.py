@@ -1,4 +1,4 @@
-"""A whole document: head, table of contents, a section a page, style and script.
+"""A whole document: head, table of contents, a section for each page, style and script.
 
 Nothing is loaded from elsewhere. The same input gives the same bytes, because the file does not contain the time of its
 creation.
@@ -87,7 +87,7 @@ def _packaged_text(name: str) -> str:
 
 
 def _policy(script: str) -> str:
-    """Returns the content security policy: pictures inside the page, its own style, and this script."""
+    """Returns the content security policy, which allows pictures inside the page, its own style, and this script."""
     digest = b64encode(sha256(f"\n{script}".encode()).digest()).decode("ascii")
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 

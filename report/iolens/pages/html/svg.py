@@ -39,7 +39,7 @@ def svg(figure: Any, key: str, title: str, description: str = "") -> str:
 
 
 class SvgRenderer(PointsRenderer):
-    """matplotlib's drawing calls as elements; `parts` has them in their order."""
+    """Turns matplotlib's drawing calls into SVG elements; `parts` has the elements in their order."""
 
     def __init__(self, width: float, height: float, key: str) -> None:
         super().__init__(width, height)
@@ -85,7 +85,7 @@ class SvgRenderer(PointsRenderer):
         )
 
     def point(self, corner: Any) -> str:
-        """Returns a point, from the top as SVG counts."""
+        """Returns a point as SVG has it, with its height counted from the top."""
         return f"{_points_text(corner[0])} {_points_text(self.height - corner[1])}"
 
     def outline(self, path: Path) -> str:

@@ -79,8 +79,8 @@ def _summary(job: Job) -> list[Block]:
 
 
 def _brief_fact(value: str) -> str:
-    """Returns a fact for the first page. Folders of a long one are left out, so that a command keeps its program and
-    options; only if that is still too long, its middle is.
+    """Returns a fact for the first page. The folders in a long fact are left out, so that a command keeps its program
+    and options. If it is still too long, its middle is left out, too.
     """
     brief = value if len(value) <= _LONGEST else _FOLDERS.sub("…/", value)
     return brief if len(brief) <= _LONGEST else middle(brief, _LONGEST)

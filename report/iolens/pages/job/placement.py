@@ -17,7 +17,7 @@ def mpich_order(nodes: Sequence[int], remark: str) -> str:
 
 
 def rankfile(nodes: Sequence[int], hosts: Sequence[str], cores: int, remark: str) -> str:
-    """Returns host and core of each rank (mpirun(1), --rankfile). With more ranks than `cores` on a node they
+    """Returns host and core of each rank (mpirun(1), --rankfile). If a node has more ranks than `cores`, its ranks
     share cores.
     """
     lines, filled = [f"# {remark}"], [0] * len(hosts)

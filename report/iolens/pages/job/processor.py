@@ -31,7 +31,7 @@ def _several_nodes(job: Job) -> list[Block]:
 
 
 def _profile(job: Job) -> list[Block]:
-    """Returns the profile from samples; without samples, the profile from timed calls, if more than files was
+    """Returns the profile from samples; without samples, the profile from timed calls, if more than calls on files was
     traced.
     """
     if PROFILE.rows(job) is None and {"mpi_calls", "traced"} & set(job.private):

@@ -25,8 +25,8 @@ _UNEVEN = 1.1
 """Minimum ratio of the slowest rank's I/O time to the average rank's for which the caption gives both."""
 
 _WAITED_FOR = 2.0
-"""Minimum ratio of the slowest rank's I/O time to the average rank's for which the caption says that the others may
-have waited, since the bar shows an average rank and the verdict counts the slowest.
+"""If the slowest rank's I/O time is at least this multiple of the average rank's, the caption says that the other ranks
+may have waited. The bar shows an average rank, but the verdict counts the slowest one.
 """
 
 _LIBRARIES = {"H5D": "HDF5", "PNETCDF_VAR": "PnetCDF"}
@@ -74,8 +74,8 @@ def _measured_parts(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float,
 
 
 def _recorded_parts(rows: list[tuple[str, str, float]]) -> list[tuple[str, float, str]]:
-    """Returns the parts of the bar for a log that has measured I/O alone: layers and operations, small ones together,
-    and the rest of the run.
+    """Returns the parts of the bar for a log that has only the times of I/O: layers and operations, small ones
+    together, and the rest of the run.
     """
     from iolens.figures.job.time_shares import operation_colour
 
@@ -102,7 +102,7 @@ def _about_parts(job: Job) -> str:
 
 
 def _about_io(job: Job) -> str:
-    """Returns the caption for a log that knows I/O alone."""
+    """Returns the caption for a log that has only the times of I/O."""
     said = []
     if "MPI-IO" in job.records:
         said.append("The time in a file counts in MPI-IO if it recorded the file, else in the layer below.")

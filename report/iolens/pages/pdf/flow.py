@@ -128,7 +128,9 @@ def _heading(title: str) -> Flowable:
 
 
 class Drawing(Flowable):  # type: ignore[misc]
-    """A matplotlib figure of `width` points, then scaled; `says` describes its content in words."""
+    """A matplotlib figure that is shrunk to `width` points if it is wider, then scaled; `says` describes its content in
+    words.
+    """
 
     def __init__(self, figure: Any, width: float, scale: float, says: str) -> None:
         super().__init__()

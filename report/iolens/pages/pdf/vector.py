@@ -132,7 +132,9 @@ def _canvas_path(canvas: Any, path: Path) -> Any:
 
 
 def _cubic(start: tuple[float, float], quadratic: list[float]) -> list[float]:
-    """Returns the cubic Bézier control points of a quadratic one: two thirds of the way to its control point."""
+    """Returns the control points of the cubic Bézier curve that equals a quadratic one: two thirds of the way to the
+    latter's control point.
+    """
     control, end = quadratic[:2], quadratic[2:]
     first = [a + 2 / 3 * (c - a) for a, c in zip(start, control, strict=True)]
     second = [b + 2 / 3 * (c - b) for b, c in zip(end, control, strict=True)]

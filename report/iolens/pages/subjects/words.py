@@ -40,7 +40,7 @@ _VERSION = re.compile(r" \d[\w.+-]*$")
 """Ending of a benchmark's name."""
 
 _CHANGED = {WENT: "", FUNCTIONS: "in ", IN_MPI: "in ", WAITED: "waits for "}
-"""Groups of profiles of which the headline names the largest changes, with the words before their names."""
+"""Groups of profiles whose largest changes the headline names, with the words before their names."""
 _MOST_CHANGES = 2
 """Largest number of changes in a group of _CHANGED that the headline names."""
 _LEAST_CHANGE = 0.01
@@ -90,7 +90,7 @@ def change(difference: float, unit: str) -> str:
 
 
 def ratio_words(ratio: float, low: float, high: float, standing: str) -> str:
-    """Returns a ratio with its interval, and the meaning of it."""
+    """Returns a ratio with its interval, or `same`; says if it is unsure, or why there is no ratio."""
     if standing == ABSENT or is_nan(ratio):
         return {ABSENT: "", SAME: "same"}.get(standing, "no ratio: 0 in a run")
     if standing == SAME:

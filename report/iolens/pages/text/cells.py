@@ -1,4 +1,4 @@
-"""The text in the cells of a table: recognising numbers, and shortening text."""
+"""Recognises numbers in the cells of a table, and shortens long texts."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def grid(table: Table, width: float, note: Sequence[Flowable] = ()) -> Flowable:
 
 
 def _set_table(table: Table, width: float, closer: bool) -> Grid:
-    """Returns the table of reportlab."""
+    """Returns the table as reportlab draws it."""
     rows = [[str(cell) for cell in row] for row in table.rows]
     heads = [str(name) for name in table.columns]
     widths = column_widths(heads, rows, width)

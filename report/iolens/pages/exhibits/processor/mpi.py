@@ -62,7 +62,7 @@ def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
-    """Yields bytes over the distance of ranks."""
+    """Yields the figure of bytes by the distance of ranks."""
     from iolens.figures.job.between_ranks.messages import distance_bars
 
     caption = "Distance: |receiver - sender|. Look for bytes that go far: such ranks often lie on different nodes."

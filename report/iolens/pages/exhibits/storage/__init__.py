@@ -1,1 +1,1 @@
-"""Exhibits about files, stripes, MPI-IO, and other ways to storage."""
+"""Exhibits about files, stripes, MPI-IO, and other paths to storage."""

@@ -279,7 +279,7 @@ def _runs_text(count: int, planned: int, lost: int) -> str:
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
-    """Returns '571 [560, 582]' or n/a."""
+    """Formats a value with its interval: '571 [560, 582]', or n/a."""
     return f"{three_digits(value)}{interval(low, high)}" if not is_nan(value) else words.NONE
 
 

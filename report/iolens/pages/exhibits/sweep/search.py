@@ -66,7 +66,7 @@ def _search_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 
 def _expected(value: float, low: float, high: float) -> str:
-    """Returns '14.2 [9.8, 20.3]', or n/a before the first run."""
+    """Formats an expected result with its interval: '14.2 [9.8, 20.3]', or n/a before the first run."""
     return words.NONE if math.isnan(value) else f"{three_digits(value)}{interval(low, high)}"
 
 

@@ -28,7 +28,7 @@ def advice_text(job: Job, found: Diagnosis) -> str:
 
 def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]]:
     """Returns the verdict, what is worth doing, what is not, and notes about the log, in lines of at most `width`
-    columns, but for text that is to be pasted. Each line comes with the ANSI code of its style, empty if it has none.
+    columns, except text that is to be pasted. Each line comes with the ANSI code of its style, empty if it has none.
     """
     program = PurePosixPath(job.exe).name or "unknown program"
     head = f"{program}, job {job.jobid}: {say.count(job.nprocs, 'process')}, {say.run_time(job)}"

@@ -128,8 +128,8 @@ def opening(remedy: list[str]) -> str:
 
 
 def to_paste(remedy: list[str], most: int) -> list[str]:
-    """Returns the lines of a remedy that are pasted, which are indented (all lines where none is), as many as there is
-    room for.
+    """Returns the lines of a remedy that are pasted, which are those that are indented (or all lines, if none is), as
+    many as there is room for.
 
     Lines that belong together are not separated: an entry of a list, or the lines between two empty ones.
     """
@@ -143,7 +143,7 @@ def to_paste(remedy: list[str], most: int) -> list[str]:
 
 
 def _divided(remedy: list[str]) -> list[list[str]]:
-    """Returns the lines of a remedy in pieces that make sense alone; empty lines are left out."""
+    """Returns the lines of a remedy in pieces that make sense by themselves; empty lines are left out."""
     pieces: list[list[str]] = []
     fresh = True
     for line in remedy:
