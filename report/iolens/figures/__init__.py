@@ -1,1 +1,1 @@
-"""One file, one function, one figure: frames in, matplotlib figure out."""
+"""Draws the figures. Each file has a function that makes one matplotlib figure from tables."""

@@ -19,7 +19,7 @@ INK, QUIET, GRID = "#333333", "#777777", "#e4e4e4"
 FINE, ALERT = "#00785a", "#b03a00"
 """Colours of a number within its bound and of one outside it; both are dark enough for text on white."""
 FULL_WIDTH, HALF_WIDTH = 6.9, 3.36
-"""Inches: the text width of a page, and of one of two figures side by side."""
+"""Width in inches: of the text of a page, and of one of two figures side by side."""
 
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",

@@ -26,7 +26,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe, level_text, name_text, sorted_levels
 
 _PLOT_WIDTH = 5.2
-"""Inches that are left for the bars beside the axis and the key."""
+"""Width in inches that is left for the bars beside the axis and the key."""
 _KEY_WIDTH = 20
 """Maximum width of a line in the key, in characters."""
 _LOST: dict[str, Any] = {

@@ -48,7 +48,7 @@ def effect_forest(effects: pd.DataFrame, what: str = "bandwidth") -> Figure:
     names the quantity of the ratios.
 
     The diamond and its caps are the mean effect and its interval; the thin grey line runs from the smallest to the
-    largest effect that a single pair of points showed: a long one means that it depends on the other settings.
+    largest effect that a single pair of points showed. A long line means that the effect depends on the other settings.
     """
     marks = effects.assign(text=[_row_text(row) for _, row in effects.iterrows()], series="level")
     label = f"{what}, as a multiple of the base level (1× = no effect)"
@@ -62,7 +62,9 @@ def _row_text(effect: Mapping[str, Any]) -> str:
 
 
 def _axis_ends(ratios: pd.DataFrame) -> tuple[float, float]:
-    """Returns ends of the axis: all ratios and 1 fit, and intervals too unless they are far wider than the ratios."""
+    """Returns the ends of the axis: all ratios and 1 fit, and intervals too unless they are far wider than the
+    ratios.
+    """
     inner = ratios[[name for name in ("ratio", "smallest", "largest") if name in ratios]]
     least, most = min(float(inner.min().min()), 1.0), max(float(inner.max().max()), 1.0)
     low = max(min(least, float(ratios["low"].fillna(1.0).min())), least / 3)

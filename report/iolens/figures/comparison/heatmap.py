@@ -20,9 +20,9 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe, level_text, name_text, sorted_levels
 
 _COLUMNS = 12
-"""Maximum number of columns of a page, in all panels together, whose numbers can still be read."""
+"""Maximum number of columns, over all panels of a page, whose numbers can still be read."""
 _PLOT_WIDTH = 5.0
-"""Inches that are left for the cells beside the names of the rows and the scale."""
+"""Width in inches that is left for the cells beside the names of the rows and the scale."""
 _ROW_NAME = 26
 """Maximum width of a line of a row's name, in characters."""
 
@@ -54,7 +54,7 @@ def heatmap_figure(
 
 
 def _short_number(value: float) -> str:
-    """Returns a whole number, or two digits where that would say too little: 571, 5.7, 0.45."""
+    """Formats a whole number, or two digits if a whole number would say too little: 571, 5.7, 0.45."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 

@@ -11,7 +11,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe_one, level_text, name_text, sorted_levels
 
 _PLOT_WIDTH = 4.6
-"""Inches that are left for the lines beside the axis and the key."""
+"""Width in inches that is left for the lines beside the axis and the key."""
 
 
 @styled

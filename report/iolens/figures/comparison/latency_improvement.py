@@ -23,7 +23,7 @@ baseline is cut here, and its number is written beside it.
 _FAINT = 0.35
 
 PLOT_WIDTH, KEY_WIDTH = 5.0, 22
-"""Inches for the bars beside the legend, and characters in a line of it."""
+"""Width of the bars beside the legend, in inches, and of a line of the legend, in characters."""
 
 _MOST_BARS, _MOST_ROWS = 40, 5
 """Largest number of bars that stay readable in half the width of a page, and of rows of panels on a page."""
@@ -80,7 +80,7 @@ def _draw(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any]) -> None:
 
 
 def _draw_bars(axes: Axes, cells: pd.DataFrame, palette: Mapping[str, Any], column: str, places: Sequence[Any]) -> None:
-    """Draws a group of bars at each of the `places`, the values of `column`."""
+    """Draws a group of bars at each of the `places`; their lengths are the values of `column`."""
     width = 0.8 / len(palette)
     for i, (variant, colour) in enumerate(palette.items()):
         for _, row in cells[cells["variant"] == variant].iterrows():

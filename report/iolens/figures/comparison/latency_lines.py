@@ -1,4 +1,6 @@
-"""Latency over message size, a line per variant, one panel per operation; or over the operations alone."""
+"""Latency over message size, with a line per variant and a panel per operation. Operations without sizes stand side by
+side in one panel.
+"""
 
 from __future__ import annotations
 

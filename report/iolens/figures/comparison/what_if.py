@@ -18,8 +18,8 @@ _LINE, _GAP, _AXIS = 0.125, 0.07, 0.55
 
 @styled
 def what_if_strip(points: pd.DataFrame, measured: float, error: float) -> Figure:
-    """Draws a hatched bar for each row of `points` (settings, io: seconds), the fastest ones where there are many, with
-    the relative `error` as a whisker; a line at the `measured` seconds.
+    """Draws a hatched bar for each row of `points` (settings, io: seconds), or only for the fastest ones if there are
+    many. A whisker shows the relative `error`, and a line the `measured` seconds.
     """
     shown = points if len(points) <= _MOST else points.iloc[[0, *points.iloc[1:].nsmallest(_MOST - 1, "io").index]]
     names = [wrapped_label(str(name), _ROW_NAME) for name in shown["settings"]]

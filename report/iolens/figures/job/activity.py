@@ -19,7 +19,7 @@ FEW_RANKS = 6
 """Largest number of ranks for which each rank has a mark on the axis."""
 
 MANY_RANKS = 9999
-"""Number of ranks from which on the axis counts them in thousands, because the margin has no room for longer
+"""With this number of ranks or more, the axis counts them in thousands, because the margin has no room for longer
 numbers.
 """
 
@@ -120,6 +120,6 @@ def scale(values: np.ndarray) -> Normalize:
 
 
 def activity_marks(values: np.ndarray) -> list[float]:
-    """Returns both ends of the scale and its middle."""
+    """Returns the values at both ends and in the middle of the scale."""
     low, high = float(values.min()), float(values.max())
     return [low, (low * high) ** 0.5, high] if _spans_decade(values) else [0.0, high / 2, high]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def place_map(
     written: np.ndarray, read: np.ndarray, end: int, begin: float, seconds: float, width: float = FULL_WIDTH
 ) -> Figure:
-    """Draws arrays (offsets, time) of bool, as metrics.times.traces.transfer_places returns them; where both are true,
-    reading is visible.
+    """Draws arrays (offsets, time) of bool, as metrics.times.traces.transfer_places returns them. Where bytes were both
+    read and written, the map shows reading.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch

@@ -60,7 +60,7 @@ _DARK = 0.55
 """Luminance (0 to 1) below which the number in a segment is white."""
 
 _IN_A_ROW = 2
-"""Entries of the legend in one row."""
+"""Number of entries of the legend in one row."""
 
 _BLACK = "#111111"
 """The colour of numbers in light segments, which stays dark on a dark page."""
@@ -69,15 +69,15 @@ _NARROWEST = 7.0
 """Smallest segment, in per cent, into which its number can be written."""
 
 _PHONE = 4.9
-"""Inches that a phone shows without scrolling."""
+"""Width in inches that a phone shows without scrolling."""
 
 _BAR, _ROW = 0.34, 0.19
-"""Inches: the height of the bar, and of a row of the legend."""
+"""Height of the bar, and of a row of the legend, in inches."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of the run time: its name, its seconds, and both with its share in words for the legend."""
+    """A part of the run time: its name, its seconds, and its entry in the legend (name, seconds and share)."""
 
     name: str
     seconds: float

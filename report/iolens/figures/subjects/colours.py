@@ -16,7 +16,7 @@ def colours(letters: Sequence[str]) -> dict[str, tuple[float, float, float, floa
 
 
 def legend_label(letter: str, label: str) -> str:
-    """Returns a subject in a legend."""
+    """Returns the text of a subject in a legend; a long name is shortened."""
     return (
         f"{letter}  {label}"
         if len(label) <= _LABEL

@@ -11,7 +11,7 @@ from iolens.lazy import pd
 
 _PARTS = (("read", READ), ("write", WRITE), ("meta", META))
 _BAR = 0.2
-"""Inches of a bar with its gap."""
+"""Height of a bar with its gap, in inches."""
 
 
 @styled
@@ -34,12 +34,16 @@ def time_bars(times: pd.DataFrame) -> Figure:
 
 
 def _axis_seconds(value: float) -> str:
-    """Returns seconds with two digits or more, all in one unit as on the axis."""
+    """Formats a time in seconds, the unit of the axis: whole from 100 s on, else with three digits, or three decimals
+    below 0.1 s.
+    """
     return f"{value:.0f} s" if value >= 100 else f"{value:.3g} s" if value >= 0.1 else f"{value:.3f} s"
 
 
 def _draw(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draws the bars of one layer; a line spans the single logs where there are several."""
+    """Draws the bars of one layer. If a subject has several logs, a line runs from the smallest to the largest of their
+    times.
+    """
     left = np.zeros(len(rows))
     places = range(len(rows))
     for kind, colour in _PARTS:
