@@ -62,13 +62,13 @@ class Forest:
 
 
 def _logs_below(folder: Path) -> list[Path]:
-    """Returns all logs in a folder and below it, in order of their paths; not those that are hidden."""
+    """Returns all logs in a folder and below it, in order of their paths; hidden files are left out."""
     found = (path for path in folder.rglob(f"*{_SUFFIX}") if path.is_file() or path.is_symlink())
     return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 
 def printable(path: Path | str) -> str:
-    """Returns a path as printable text; bytes of a name that are no UTF-8 are replaced."""
+    """Returns a path as printable text; bytes of a name that are not UTF-8 are replaced."""
     return decoded(os.fsencode(path))
 
 

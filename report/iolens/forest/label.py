@@ -27,7 +27,9 @@ def label(command: str, forked: bool) -> str:
 
 
 def _script(name: str, words: Sequence[str]) -> str:
-    """Returns a blank and the script that an interpreter runs."""
+    """Returns the script (or module, or option such as `-c`) that an interpreter runs, after a space; empty for other
+    programs.
+    """
     if not _INTERPRETER.match(name.lstrip("-")):
         return ""
     line = " ".join(words)

@@ -42,7 +42,9 @@ processes. From Python 3.13 on, a thread waits for a lock in _PySemaphore_Wait.
 """
 
 _LITTLE = 0.25
-"""Minimum part of the time that both sides must wait; less waiting may be an accident of the start."""
+"""The queue between both sides counts as the limit if each side waits for at least this part of the time. Less waiting
+may come from the start.
+"""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,9 @@ def input_pipeline(forest: Forest) -> pd.DataFrame | None:
 
 
 def _teams(forest: Forest) -> dict[int, list[int]]:
-    """Returns the workers of each main process, as numbers of processes; a fork server is no main process."""
+    """Returns the workers of each main process, as numbers of processes; a fork server does not count as a main
+    process.
+    """
     tree = tree_of(forest)
     labels = [tree.labels[group] for group in tree.group]
     found: dict[int, list[int]] = {}
@@ -158,7 +162,7 @@ def _first_thread_time(forest: Forest, rows: pd.DataFrame, number: int) -> _Spen
     if shares is None:
         return _Spent(files=files, reason="not all sampled by elapsed time; record with iolens run --sample")
     waiting, in_calls = shares
-    # Where other threads read, the first one waits for them: that is reading, and no wait for another process.
+    # If other threads read, the first thread waits for them. This counts as reading, not as a wait for another process.
     waits = min(max((waiting + in_calls) * seconds - files, 0.0), seconds - files)
     mapped = job.tables.get("mapped_files") or Records({})
     is_mapped = any((mapped[name] > 0).any() for name in ("major_faults", "fetched") if name in mapped)
