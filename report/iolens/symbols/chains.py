@@ -1,4 +1,4 @@
-"""Call chains in functions, as a reader of the program knows them."""
+"""Call chains as the functions that a reader of the program knows."""
 
 from __future__ import annotations
 
@@ -107,7 +107,9 @@ def _is_wrapper(frames: tuple[Frame, ...]) -> bool:
 
 
 def _without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
-    """Returns the frames of the nodes (innermost first) without the profiler's, outermost first."""
+    """Returns the frames of all nodes, the outermost first and without the profiler's own; `parts` has the frames of
+    each node, the innermost node first.
+    """
     frames: list[Frame] = []
     wrapper: Frame | None = None
     for part in reversed(parts):

@@ -34,8 +34,8 @@ class ByRank(Mapping[tuple[int, int], T], Generic[T]):
 
 
 def with_rows(rows: pd.DataFrame, table: pd.DataFrame, number: str) -> pd.DataFrame:
-    """Returns `rows` (`rank`, `number`, …) with the columns of the row of `table` that each of them names, missing if
-    there is none.
+    """Returns `rows` (`rank`, `number`, …), each with the columns of the row of `table` to which its number refers;
+    these are missing values if there is no such row.
 
     `table` has the columns `rank` and `number` too; the rank in the result is that of `rows`.
     """

@@ -117,7 +117,7 @@ def _named_sections(data: mmap.mmap) -> dict[str, Any]:
 
 
 def section_headers(data: mmap.mmap) -> tuple[NDArray[Any], int]:
-    """Returns the section headers, none if they have another size, and their offset in the file."""
+    """Returns the section headers (none if their size is not the expected one) and their offset in the file."""
     (offset,) = struct.unpack_from("<Q", data, 0x28)
     entry, count = struct.unpack_from("<HH", data, 0x3A)
     used = count * entry if entry == SECTION.itemsize else 0
@@ -135,7 +135,7 @@ def _text_at(strings: bytes, offset: int) -> str:
 
 
 def _build_id(data: mmap.mmap, sections: dict[str, Any]) -> str:
-    """Returns the note .note.gnu.build-id in hex."""
+    """Returns the build id from the section .note.gnu.build-id, in hex."""
     if ".note.gnu.build-id" not in sections:
         return ""
     note = _content(data, sections[".note.gnu.build-id"])

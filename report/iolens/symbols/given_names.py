@@ -50,5 +50,5 @@ def cython_name(symbol: str) -> str:
 
 
 def is_split_part(symbol: str) -> bool:
-    """Returns True for code that the compiler split from a function: no person wrote a call of it."""
+    """Returns True for code that the compiler split from a function, which no source calls by this name."""
     return bool(_SPLIT.search(symbol)) or symbol.startswith("__pyx_pf_")

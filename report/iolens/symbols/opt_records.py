@@ -130,7 +130,7 @@ def _remark_of(record: dict[str, Any], names: dict[str, str]) -> Remark | None:
 
 
 def _factor_of(text: str) -> int:
-    """Returns how many copies of a loop's body a message tells of; 0 if it is about something else."""
+    """Returns the number of copies of a loop's body that a message mentions; 0 if it is about something else."""
     told = _UNROLLED.match(text)
     if not told:
         return 0
@@ -138,8 +138,8 @@ def _factor_of(text: str) -> int:
 
 
 def function_of(record: dict[str, Any]) -> str:
-    """Returns the function that a record's place is in: the innermost that was inlined there, else the one that was
-    compiled, whose linker's name tells a Fortran module.
+    """Returns the function that contains a record's place: the innermost function that was inlined there, else the
+    compiled function, whose linker's name tells a Fortran module.
     """
     inlined = record.get("inlining_chain", [])
     compiled = str(record.get("function", ""))
