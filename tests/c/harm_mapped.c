@@ -150,7 +150,7 @@ static sigjmp_buf back;
 
 static void jump(int signal) { siglongjmp(back, signal); }
 
-/* Reads a mapped page that lies behind the end of the file after the file became shorter. */
+/* Reads a mapped page that lies beyond the end of its file after the file became shorter. */
 static int cut(void)
 {
     int a = made("a", 'a');

@@ -1,4 +1,4 @@
-/* Four ranks in which one delays others by a planted write: `why_delays PATTERN`. why_delays.F90 and
+/* Runs four ranks, of which one delays others by a planted write: `why_delays PATTERN`. why_delays.F90 and
  * tests/bench/why_delays.py have the same patterns, except those of one-sided communication. */
 #include <mpi.h>
 #include <stdio.h>
