@@ -164,8 +164,8 @@ RUN(inherits)
         strcpy((char *)e->extra, path + above);
 }
 
-/* mkstemp SLOT PATH: PATH gets XXXXXX, and a suffix of 2 letters for mkstemps; extra: the six letters that it
- * became. */
+/* mkstemp SLOT PATH: PATH gets XXXXXX, and a suffix of 2 letters for mkstemps; extra: the six letters that
+ * took the place of XXXXXX. */
 static char *template_of(struct arg path, const char *suffix)
 {
     char *name = NULL;
@@ -253,7 +253,7 @@ RUN_PARTS(pwritev64v2, 5, pwritev64v2(fd_in(s, a[0]), parts, n, a[3].number, (in
 RUN_CALL(lseek, lseek(fd_in(s, a[0]), a[1].number, (int)a[2].number))
 RUN_CALL(lseek64, lseek64(fd_in(s, a[0]), a[1].number, (int)a[2].number))
 
-/* stat PATH; fstat SLOT; fstatat FOLDER-SLOT|-1 PATH FLAGS; extra: the mode that came back */
+/* stat PATH; fstat SLOT; fstatat FOLDER-SLOT|-1 PATH FLAGS; extra: the mode that the call returned */
 #define RUN_STAT(name, type, call, mode)                                                                     \
     RUN(name)                                                                                                \
     {                                                                                                        \
