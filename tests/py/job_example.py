@@ -91,8 +91,8 @@ OWN = {
 
 
 def small_job() -> Job:
-    """Returns records of one file that all ranks wrote, of two files that rank 0 read, and of standard input, which
-    only rank 2 read.
+    """Returns a job with records of one file that all ranks wrote, of two files that only rank 0 read, and of standard
+    input, which only rank 2 read.
     """
     names = {1: "/scratch/shared.dat", 2: "/scratch/home/a", 3: "/etc/b", 4: "<STDIN>"}
     also, other = {**OWN, "id": 3, "F_READ_TIME": 2.0, "rank": 0}, {**OWN, "id": 4, "F_READ_TIME": 2.5, "rank": 2}

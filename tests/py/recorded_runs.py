@@ -22,7 +22,7 @@ from log_archives import unpack
 
 PLANTED = Path(__file__).resolve().parents[1] / "advice/planted"
 CLEAR = 0.1
-"""Smallest share of the run that a fault must cost for the rules to have to find it. The cost is measured against the
+"""Smallest share of the run that a fault costs if the rules are expected to find it. The cost is measured against the
 run without the fault.
 """
 LEAST_REPETITIONS = 3

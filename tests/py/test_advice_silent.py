@@ -74,7 +74,9 @@ def seeks(each: float = 3.0, opens: int = 1) -> Job:
 
 
 def synced(seconds: float = 20.0, calls: int = 40) -> Job:
-    """Returns a job in which a rank writes 640 times, and calls fsync so many times, for which it waits so long."""
+    """Returns a job in which a rank writes 640 times and calls fsync `calls` times, which takes `seconds` seconds in
+    all.
+    """
     row = {"id": 1, "rank": 0, "WRITES": 640, "BYTES_WRITTEN": 640 * MIB, "MAX_BYTE_WRITTEN": 640 * MIB - 1}
     row |= {"FSYNCS": calls, "F_WRITE_TIME": 10.0 + seconds, "SIZE_WRITE_1M_4M": 640}
     extra = pd.DataFrame({"file": [1], "rank": [0], "seconds": [0.0], "sync_seconds": [seconds]})

@@ -46,7 +46,7 @@ def test_the_bar_of_a_log_of_io_alone_names_what_it_does_not_know() -> None:
 
 
 def test_there_is_no_bar_where_times_overlap_or_nothing_is_known() -> None:
-    # An average rank of 13.5 s cannot fit into a run of 10 s, so that nothing is drawn.
+    # The parts of an average rank's time are 13.5 s, more than the run of 10 s, so that nothing is drawn.
     assert time_bar(made(9.0)) == []
     assert time_bar(job_of(frames={}, names={})) == []
 

@@ -123,7 +123,8 @@ def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
     host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
     begin = data.index(host, data.index(host) + 1) - 8
     text_bytes = begin + 8 + 64 + 64 + 256 + 64 + 3016
-    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 16  # Texts, the processor, and two checksums of the mounts.
+    # The sum skips the texts, the facts of the processor, and two checksums of the mounts.
+    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 16
     assert word(data, end) == identity_hash(bytes(data[begin:end]))
     struct.pack_into("<Q", data, text_bytes, 1 << 40)
     struct.pack_into("<Q", data, end, identity_hash(bytes(data[begin:end])))

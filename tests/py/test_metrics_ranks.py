@@ -26,7 +26,8 @@ def made() -> Job:
 
 def test_spans(made: Job) -> None:
     own = timespans.rank_spans(made).frame()
-    assert own.values.tolist() == [["read", 0, 0.5, 0.75]]  # The records of rank 2 for <STDIN> do not count.
+    # The records of rank 2 are for <STDIN> alone, which does not count.
+    assert own.values.tolist() == [["read", 0, 0.5, 0.75]]
     shared_file = timespans.shared_spans(made).frame()
     assert shared_file[["path", "kind", "start", "end"]].values.tolist() == [["/scratch/shared.dat", "write", 1.0, 9.0]]
 
@@ -41,7 +42,7 @@ def test_activity_adds_up_groups_of_ranks_and_bins() -> None:
     assert found is not None
     written, read, width = found
     assert written.shape == read.shape == (2, 50)
-    assert width == pytest.approx(0.2)  # The job ends in bin 99.
+    assert width == pytest.approx(0.2)  # The job ends in bin 99, so two of its bins make a column.
     assert written[1, 0] == (3 + 4) * 2
     assert read.sum() == 4 * sum(range(100))
 

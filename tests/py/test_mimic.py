@@ -102,7 +102,7 @@ NAMES = ["/a/x", "/b/x", "/c/x.2", "/d/..", "/e/", '/f/\U0001f600?"\\\n\udcff7',
 
 @pytest.mark.parametrize("files", [(3, 2, 1, 0), (0, 1, 2, 3), (1, 3, 0, 2)])
 def test_a_file_is_renamed_after_the_rename_that_made_it(files: tuple[int, ...]) -> None:
-    """Only the first file of the chain was opened: 5 s after the start its last call ended."""
+    """Files are renamed in a chain. Only the first file was opened, and its last call ended 5 s after the start."""
     begun = [5.0, 0.0, 0.0]
     rows = sorted((0, file, files[i + 1], begun[i]) for i, file in enumerate(files[:-1]))
     moments = {file: moment for _, file, _, moment in chain_renames(rows, {(files[0], 0)})}

@@ -174,7 +174,7 @@ def test_a_log_with_apmpi_names_the_kinds_and_the_function_that_took_most() -> N
 
 
 def test_the_recipe_names_the_imbalance_that_it_cannot_explain() -> None:
-    """Rank 64 spends 275 s outside MPI and I/O, an average one 225 s; in I/O no rank spends a second."""
+    """Rank 64 spends 275 s outside MPI and I/O, an average rank 225 s; in I/O no rank spends a second."""
     made = sample("darshan-apmpi-2nodes-64mpi")
     outside = made.run_time - made.frames["APMPI"]["time"]
     step = steps.imbalance_step(made)

@@ -1,4 +1,4 @@
-"""Detects programs into which no library can be preloaded, from the command line and the files."""
+"""Tests the detection of programs into which no library can be preloaded, from the command line and the files."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ def test_t5_the_path_goes_through_the_chain() -> None:
 
 
 def steps(write: float) -> Why:
-    """Vectors T6 and T6b: ten steps, in which rank 0 computes for 1 s and writes, and rank 1 computes for 1.5 s."""
+    """Test vectors T6 and T6b: in each of ten steps rank 0 computes 1 s and writes, and rank 1 computes 1.5 s."""
     writer, other = RankLine(), RankLine()
     time = 0.0
     for _ in range(10):
@@ -334,7 +334,9 @@ def test_t6_writes_that_hold_nobody_up_are_not_on_the_path() -> None:
 
 
 def rounds(*, barriers: bool) -> Why:
-    """Vectors T7 and T7b: in step s rank s writes for 1 s; a barrier after each step, or one at the end."""
+    """Test vectors T7 and T7b: in step s rank s writes for 1 s. All ranks meet in a barrier after each step, or only at
+    the end.
+    """
     lines = [RankLine() for _ in range(4)]
     for rank, line in enumerate(lines):
         time = 0.0

@@ -1,9 +1,9 @@
 """A training job with planted times: workers that read and decode batches, and a main process that takes steps.
 
 `python training_loader.py KIND READ DECODE STEP AHEAD FOLDER FORMAT`: KIND is the way to start workers (fork, spawn,
-forkserver), `pool`, or `torch`, PyTorch's DataLoader. READ, DECODE and STEP are seconds a batch. READ is slept inside
-the calls that read from FOLDER, by the library made of `SLOW_READS`. With AHEAD 0, workers other than those of pool and
-torch load one batch at a time.
+forkserver), `pool`, or `torch`, PyTorch's DataLoader. READ, DECODE and STEP are seconds for each batch. The library
+that is built from `SLOW_READS` sleeps for READ seconds inside the calls that read from FOLDER. With AHEAD 0, workers
+other than those of pool and torch load one batch at a time.
 """
 
 from __future__ import annotations
