@@ -89,7 +89,9 @@ def _hdf5(folder: Path) -> tuple[str, str]:
 
 
 def _bundled(folder: Path) -> tuple[str, str]:
-    """Returns the bundled ior and its arguments, whose words the other programs must get too."""
+    """Returns the bundled ior and its arguments. A comparison must name the driver of the other programs in the same
+    words.
+    """
     return "ior", "-a, MPIIO, -c, -w, -b, 64k, -t, 64k"
 
 

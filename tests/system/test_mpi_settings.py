@@ -1,5 +1,5 @@
-"""Settings of MPI are compared with ompi_info and the test's environment; also communicators used while recording is
-paused.
+"""Compares the settings of MPI in a log with ompi_info and the test's environment; also tests communicators that were
+used while recording was paused.
 """
 
 from __future__ import annotations
