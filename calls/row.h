@@ -8,12 +8,12 @@
  * An argument is named by its role: fd, path, offset. TYPE_<role>(variant), defined beside the table, is its
  * type, which may depend on the variant: empty, 64 for a twin, or what CALL_AS says. From the roles come the
  * parameters, (int fd, off_t offset), and the arguments, (fd, offset).
- * The kind says what the call does: functions that differ in name or form alone share one. Whoever includes a
- * table defines ON_<kind>(return type, name, parameters, arguments) for each kind: the wrapper, or nothing
- * where such functions are not wrapped.
- * Of VARIADIC rows, `last` is the last named argument, and FETCH_<variable> reads the variable one; the call
- * goes on to `target`, which takes it as an ordinary argument. ON_<kind> gets return type, name, parameters,
- * last, fetching statement, parameters of the target, target, arguments. */
+ * The kind says what the call does; functions that differ only in name or form share a kind. A file that
+ * includes a table defines ON_<kind>(return type, name, parameters, arguments) for each kind: the wrapper, or
+ * nothing if such functions are not wrapped. In a VARIADIC row, `last` is the last named argument, and
+ * FETCH_<variable> reads the variable argument. The call is passed on to `target`, a function that takes this
+ * argument as an ordinary one. ON_<kind> gets return type, name, parameters, last, fetching statement,
+ * parameters of the target, target, arguments. */
 #ifndef CALLS_ROW_H
 #define CALLS_ROW_H
 

@@ -1,4 +1,5 @@
-"""Draw course/activity-N/picture.svg: which ranks hand their data to which writers, and these to which targets.
+"""Draw course/activity-N/picture.svg: the writers to which ranks hand their data, and the targets to which writers send
+it.
 
 Usage: python3 course/pictures.py
 """
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 STEP, PANEL, HEIGHT = 44, 40, 190
-"""Pixels between neighbours, between panels, and of a picture."""
+"""Pixels between neighbours, pixels between panels, and height of a picture in pixels."""
 
 ROWS = (30, 95, 155)
 """Vertical positions of ranks, writers and targets in a picture, in pixels."""
@@ -17,7 +18,9 @@ ROWS = (30, 95, 155)
 
 @dataclass(frozen=True)
 class Panel:
-    """One side of a comparison. If `bound`, each target belongs to one writer; else each writes to all targets."""
+    """One side of a comparison. If `bound`, each target belongs to one writer; else each writer writes to all
+    targets.
+    """
 
     title: str
     ranks: int
@@ -44,7 +47,7 @@ PICTURES: dict[int, list[Panel]] = {
 
 
 def places(count: int, width: float, left: float) -> list[float]:
-    """Returns the centres of `count` things that are spread evenly over a width."""
+    """Returns the centres of `count` shapes that are spread evenly over a width."""
     return [left + width * (i + 0.5) / count for i in range(count)]
 
 
@@ -54,7 +57,7 @@ def line(a: tuple[float, float], b: tuple[float, float], colour: str) -> str:
 
 
 def named(x: float, y: int, words: str) -> str:
-    """Returns words that are centred at a point."""
+    """Returns a text that is centred at a point."""
     return f'<text x="{x:.0f}" y="{y}" text-anchor="middle">{words}</text>'
 
 

@@ -1,6 +1,6 @@
 """Write the manual pages of all commands into a folder: man.py FOLDER [DATE].
 
-They come from the same table as `--help`. DATE stands in the footer.
+The texts come from the same table as those of `--help`. DATE is printed in the footer.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def page(command: DescribedCommand, date: str) -> str:
 
 
 def entry(option: Option) -> list[str]:
-    """Returns an option with its description."""
+    """Returns the entry of an option: its flags, its value and its description."""
     value = rf" \fI{escaped(option.value)}\fR" if option.value else ""
     flags = ", ".join(rf"\fB{escaped(flag)}\fR{value}" for flag in option.flags)
     choices = f" One of {', '.join(option.choices)}." if option.choices else ""
@@ -68,19 +68,19 @@ def entry(option: Option) -> list[str]:
 
 
 def head(name: str, about: str, date: str) -> list[str]:
-    """Returns the first lines of a page."""
+    """Returns the title and the section NAME of a page."""
     title = f'.TH "{escaped(name.upper())}" 1 "{date}" "iolens {__version__}" "User Commands"'
     return [title, ".SH NAME", rf"{escaped(name)} \- {escaped(about)}"]
 
 
 def sentence(text: str) -> str:
-    """Returns the text with a capital letter and a full stop."""
+    """Returns the text as a sentence, which begins with a capital letter and ends with a full stop."""
     text = " ".join(text.split())
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def foot(status: str) -> list[str]:
-    """Returns the last sections of a page."""
+    """Returns the last sections of a page: exit status and environment."""
     return [".SH EXIT STATUS", escaped(status), ".SH ENVIRONMENT", escaped(ENVIRONMENT)]
 
 

@@ -1,9 +1,9 @@
 """Makes a release of the committed files: release.py [VERSION] [--no-wheel] [--no-deb].
 
-Without VERSION the version that the tree has is released, unless it has a tag. A new VERSION is first written where it
-stands, puts the changelog's unreleased part under itself, and is committed. Then dist/ gets the source archive, the
-wheel (`make wheel`), the Debian packages (`make deb`), the notes from the changelog and the sums of all; a tag
-`vVERSION` comes last. Nothing is pushed.
+Without VERSION, releases the version that the tree has, unless that has a tag. A new VERSION is first written into all
+files that name the version, the changelog's unreleased part is put under it, and the change is committed. Then dist/
+gets the source archive, the wheel (`make wheel`), the Debian packages (`make deb`), the notes from the changelog and
+the checksums of these files. Last, the commit gets the tag `vVERSION`. Nothing is pushed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VERSION_FILE = "report/iolens/__init__.py"
 SUITES = ("bookworm", "trixie")
-"""Releases of Debian that get a package."""
+"""Releases of Debian for which a package is built."""
 TESTS = "bash .ci/run, bash tests/sanitize.sh, make wheel-test, make docs-test LONG=yes"
 
 WHEEL = (("make", "wheel"),)
@@ -41,7 +41,7 @@ CHANGES = (
     ),
     ("CHANGELOG.md", r"^## Unreleased$", "## Unreleased\n\n## {version} ({day})"),
 )
-"""Files that name the version: for each, the first line to replace (a pattern) and its replacement."""
+"""For each file that names the version or the date: a pattern of the line to replace, and its replacement."""
 
 
 class Refused(Exception):
@@ -85,7 +85,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def checked(version: str, is_new: bool) -> str:
-    """Returns the notes of a release; raises Refused with the reason if it cannot be made."""
+    """Returns the notes of a release; raises Refused with the reason if the release cannot be made."""
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
         raise Refused(f"'{version}' is no version; it is three numbers, such as 1.2.3 (make release VERSION=1.2.3)")
     if not (ROOT / ".git").exists():
@@ -121,14 +121,16 @@ def notes_of(version: str, is_new: bool) -> str:
 
 
 def section(heading: str) -> str:
-    """Returns the part of the changelog under a heading, which may have a day behind it; empty if there is none."""
+    """Returns the part of the changelog under a heading, behind which a date may stand in brackets; empty if there is
+    no such heading.
+    """
     pattern = re.compile(rf"^## {re.escape(heading)}( \(.*\))?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
     found = pattern.search((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     return found[2].strip() if found else ""
 
 
 def has_entry(text: str) -> bool:
-    """Returns whether a part of the changelog says anything."""
+    """Returns true if a part of the changelog has any entry."""
     return re.search(r"^- ", text, re.MULTILINE) is not None
 
 
@@ -139,7 +141,7 @@ def check_root() -> None:
 
 
 def parts(version: str) -> tuple[int, ...]:
-    """Returns the numbers of a version, whose tuples sort in the order of versions."""
+    """Returns the numbers of a version as a tuple; these tuples sort in the order of the versions."""
     return tuple(map(int, version.split(".")))
 
 
@@ -150,7 +152,7 @@ def current() -> str:
 
 
 def write_version(version: str) -> None:
-    """Writes the version and the day everywhere, and commits."""
+    """Writes the version and the date into all files that name them, and commits."""
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     for name, pattern, line in CHANGES:
         text = (ROOT / name).read_text(encoding="utf-8")

@@ -15,7 +15,9 @@ import wheel
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Writes the parts of an installation that are not Python below two folders; returns 2 without these folders."""
+    """Writes the parts of an installation that are not Python below the folders PARTS and SHARE; returns 2 if an
+    argument is missing.
+    """
     if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = "iolens/parts"
 HELPERS = ("iolens-recover", "iolens-selfbench", "ost-simulate")
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""The time of every file: the earliest that a zip archive can store."""
+"""The time stamp of every file in the archive: the earliest that a zip archive can store."""
 
 SHARED: tuple[tuple[str, str], ...] = (
     ("storage/*.yaml", "share"),
@@ -42,8 +42,8 @@ SHARED: tuple[tuple[str, str], ...] = (
     ("workloads/Makefile", "source/workloads/Makefile"),
     ("workloads/find-libraries.sh", "source/workloads/find-libraries.sh"),
 )
-"""Files of the project and their places below PARTS: for a single file its path, for a pattern the folder of
-its files.
+"""Files of the project, and their places below PARTS: for a single file its new path, for a pattern the folder into
+which the files go.
 """
 
 

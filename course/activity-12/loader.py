@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Feed samples to a training, as data loaders do: worker processes read files and hand on what is in them.
+"""Feed samples to a training, as data loaders do: worker processes read files and pass their contents on.
 
-The samples are written first, into the folder that is named. Then the workers read them, each sample by the same worker
-in every epoch, either from its file again and again or, with --keep, once.
+First the samples are written into the given folder. Then the workers read them, each sample by the same worker in every
+epoch. With --keep a worker reads a sample's file only once; without it, in every epoch.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def deliver(paths: list[Path], keep: bool) -> int:
 
 
 def serve(pipe: Connection, paths: list[Path], keep: bool) -> None:
-    """Runs a worker: says that it is ready, then delivers its samples at each request."""
+    """Runs a worker, which reports that it is ready and then delivers its samples once for each request."""
     pipe.send(0)
     while pipe.recv() == "epoch":
         pipe.send(deliver(paths, keep))
 
 
 def train(paths: list[Path], workers: int, epochs: int, keep: bool) -> tuple[int, float]:
-    """Lets every worker deliver its share of the samples in each epoch; returns all bytes, and the seconds without the
-    start.
+    """Lets every worker deliver its share of the samples in each epoch. Returns the bytes of all epochs, and their
+    seconds without the start of the workers.
     """
     pipes, processes = [], []
     for number in range(workers):
@@ -71,7 +71,7 @@ def train(paths: list[Path], workers: int, epochs: int, keep: bool) -> tuple[int
 
 
 def main() -> None:
-    """Writes and reads the samples, and prints how long both took (workloads/RESULT.md)."""
+    """Writes and reads the samples, and prints a result JSON with the times (workloads/RESULT.md)."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=96)
     parser.add_argument("--size", type=int, default=65536, help="bytes of a sample")

@@ -29,8 +29,8 @@ BLOCK = re.compile(r"(?:^<!--([^>]*)-->\n)?^```(sh|python)\n(.*?)^```$", re.MULT
 
 @dataclass(frozen=True)
 class CommandRow:
-    """Row of elsewhere.csv: patterns of documents and of their commands; `run_by` is the test that runs these commands,
-    `long`, or empty; `why` is the reason.
+    """Row of elsewhere.csv: patterns of documents and of their commands. `run_by` is the test that runs these commands,
+    `long`, or empty; `why` is the reason why walk.py does not run them.
     """
 
     document: str
@@ -39,7 +39,7 @@ class CommandRow:
     why: str
 
     def fits(self, document: Path, command: str) -> bool:
-        """Returns whether this row is about a command of a document."""
+        """Returns true if this row is about a command of a document."""
         return fnmatch.fnmatchcase(str(document), self.document) and fnmatch.fnmatchcase(command, self.command)
 
 
@@ -56,7 +56,7 @@ class DocumentedCommand:
 
 @dataclass(frozen=True)
 class Block:
-    """Commands that stand together in a document."""
+    """A block of a document: commands that stand together."""
 
     language: str
     commands: tuple[DocumentedCommand, ...]
@@ -83,7 +83,9 @@ def blocks(text: str, document: Path, table: list[CommandRow]) -> list[Block]:
 
 
 def looked_up(command: str, document: Path, table: list[CommandRow]) -> DocumentedCommand:
-    """Returns a command with the entry of the first row that is about it."""
+    """Returns a command together with the reason in the first row that is about the command; without a reason if there
+    is none.
+    """
     row = next((row for row in table if row.fits(document, command.partition("\n")[0])), None)
     if row is None:
         return DocumentedCommand(command)
@@ -93,7 +95,9 @@ def looked_up(command: str, document: Path, table: list[CommandRow]) -> Document
 
 
 def joined(lines: str) -> list[str]:
-    """Joins lines of a block that continue behind a backslash, and leaves empty lines out."""
+    """Splits the lines of a block into commands; a line that ends in a backslash goes on in the next. Empty lines are
+    left out.
+    """
     return [part for part in re.findall(r"(?:.*\\\n)*.*\n", lines) if part.strip()]
 
 
@@ -104,14 +108,16 @@ def commands_of(document: Path, table: list[CommandRow]) -> list[DocumentedComma
 
 
 def pages() -> list[str]:
-    """Returns every document that has commands to run, as `tutorial` or `storage/README`, the tutorial first."""
+    """Returns the names of all documents that have commands to run, such as `tutorial` or `storage/README`, the
+    tutorial first.
+    """
     table = rows()
     found = [d for d in documents() if any(not c.kept or c.long for c in commands_of(d, table))]
     return sorted((str(page_of(d).with_suffix("")) for d in found), key=lambda page: (page != "tutorial", page))
 
 
 def main() -> int:
-    """Prints the list: document, how its command is run, command."""
+    """Prints the list, with a row for each command: document, how the command is run, command."""
     table = rows()
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["document", "run by", "command"])

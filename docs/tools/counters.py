@@ -1,4 +1,5 @@
-"""The unit and the meaning of each of Darshan's counters, by a pattern of its name without the module in front.
+"""Unit and meaning of each of Darshan's counters. A counter is found by a pattern of its name without the module's name
+in front.
 
 The first row that matches counts. The words describe Darshan's log format 3.41; profiler/manual/darshan.md lists the
 differences in logs of iolens.
@@ -35,7 +36,7 @@ SPECIAL: tuple[tuple[str, str, str, str], ...] = (
     ("STDIO", r"FDOPENS", "calls", "streams opened over a descriptor"),
     ("STDIO", r"FLUSHES", "calls", "fflush"),
 )
-"""Counter names whose meaning in one module is special: module, pattern, unit, meaning."""
+"""Counters whose meaning in one module is special: module, pattern of the name, unit, meaning."""
 
 COMMON: tuple[tuple[str, str, str], ...] = (
     (r"OPENS", "calls", "opens"),
@@ -99,8 +100,8 @@ COMMON: tuple[tuple[str, str, str], ...] = (
     (r"WAIT_FAILURES", "calls", "waits that failed"),
     (r"(PUT|GET|IPUT|IGET|BPUT)_(VAR\w?)", "calls", "ncmpi_{1}_{2}, all types"),
 )
-"""Pattern of a counter's name, its unit and its meaning, for modules in which it is not special. {1} in a meaning is
-the first group of the pattern, in small letters.
+"""Pattern of a counter's name, unit and meaning, for all modules in which the counter has no special meaning. In a
+meaning, {1} stands for the first group of the pattern, in lower case.
 """
 
 NTH = {"1": "first", "2": "second", "3": "third", "4": "fourth"}
@@ -117,9 +118,7 @@ def meaning(module: str, counter: str) -> tuple[str, str]:
 
 
 def filled(words: str, groups: list[str]) -> str:
-    """Returns a meaning in which the groups that the pattern found in the counter's name replace {1}, {2}, {range} and
-    {nth}.
-    """
+    """Replaces {1}, {2}, {range} and {nth} in a meaning by the groups that the pattern found in the counter's name."""
     for number, group in enumerate(groups, 1):
         words = words.replace(f"{{{number}}}", group.lower().replace("_", " "))
     if "{range}" in words:

@@ -1,4 +1,4 @@
-"""The documents of the manual: where each lies in the repository, and which page it becomes."""
+"""The documents of the manual: where each lies in the repository, and the page that is made of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def page_of(document: Path) -> Path:
 
 
 def outside_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Yields the lines of a document, each with True if it is text and no code in a fenced block."""
+    """Yields the lines of a document, each with True if the line is text, and False if it is in a fenced block of
+    code.
+    """
     fence = ""
     for line in text.splitlines(keepends=True):
         found = FENCE.match(line)

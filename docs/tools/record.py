@@ -27,11 +27,13 @@ PICTURE = re.compile(r"^<!-- picture: (\S+)(?: page (\d+))? *-->\n!\[(.+)\]\((\S
 
 
 class NoPicture(Exception):
-    """A picture cannot be drawn; the text says why, and what to install or do."""
+    """Raised if a picture cannot be drawn. The text says why, and what to install or do."""
 
 
 def with_output(text: str, said: Mapping[str, str]) -> str:
-    """Returns the page with new outputs: `said` has them by the number of the block; other blocks keep theirs."""
+    """Returns the page with new outputs. `said` has the outputs by the number of their block; blocks without a new
+    output keep the old one.
+    """
     parts, end = [], 0
     for number, block in enumerate(BLOCK.finditer(text)):
         parts.append(text[end : block.end()])
@@ -45,8 +47,8 @@ def with_output(text: str, said: Mapping[str, str]) -> str:
 
 
 def shown(output: str, count: str | None, begin: str | None) -> str:
-    """Returns lines of an output as a block: the first lines, or the same number from a line on that begins with the
-    given words.
+    """Returns lines of an output as a block of text: the first `count` lines or, if `begin` is given, as many lines
+    from the first one that begins with it.
     """
     lines = [line.rstrip() for line in output.splitlines()]
     first = next((place for place, line in enumerate(lines) if line.startswith(begin or "")), 0)
@@ -56,7 +58,7 @@ def shown(output: str, count: str | None, begin: str | None) -> str:
 
 
 def draw_pictures(text: str, made: Path, page: Path) -> None:
-    """Draws each picture of a page from the files in the folder `made`; raises NoPicture."""
+    """Draws all pictures of a page from the files in the folder `made`; raises NoPicture if one cannot be drawn."""
     for source, sheet, _, target in PICTURE.findall(text):
         if not (made / source).exists():
             raise NoPicture(f"{page}: the page's commands made no {source}, of which a picture is wanted")

@@ -1,6 +1,7 @@
-"""Makes the pages of reference from declarations: commands, experiment files, counters, tables of the report.
+"""Makes the reference pages of the manual from declarations: commands, experiment files, counters, tables of the
+report.
 
-`pages()` gives each by the name of its file.
+`pages()` returns the text of each page by the name of its file.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("site", "Many jobs", ("ingest", "fleet")),
     ("setup", "The machine", ("doctor", "workloads", "stripe", "selfbench", "completion")),
 )
-"""Commands by purpose; commands that no row has are listed last."""
+"""Commands by purpose. Commands that are in no row are listed last."""
 
 UNITS = {
     "size": "B",
@@ -47,7 +48,7 @@ UNITS = {
     "ratio": "ratio",
     "guarded": "ratio",
 }
-"""Unit of a column by the function that formats its values."""
+"""Units of columns, by the name of the function that formats a column's values."""
 
 
 COUNTERS = """\
@@ -198,7 +199,9 @@ def exhibit_page(exhibits: Iterable[Exhibit[Any]]) -> str:
 
 
 def named_in(metric: Callable[..., Any]) -> Iterator[tuple[str, str]]:
-    """Yields the functions of the metric's module that its definition names, with the definition of each."""
+    """Yields the name and the definition of each function that the metric's definition names and that is in the
+    metric's module.
+    """
     module = import_module(metric.__module__)
     for name in dict.fromkeys(re.findall(r"`(\w+)`", getdoc(metric) or "")):
         function = getattr(module, name, None)
@@ -213,7 +216,7 @@ def column_row(column: Column) -> tuple[str, str, str]:
 
 
 def sentence(text: str) -> str:
-    """Returns a docstring as Markdown: words in backticks stay code, all other text is escaped."""
+    """Returns a docstring as Markdown. Words in backticks stay code, and all other text is escaped."""
     parts = text.split("`")
     quoted = [part if place % 2 else cell(part).replace("_", r"\_") for place, part in enumerate(parts)]
     return "`".join(quoted)

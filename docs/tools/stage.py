@@ -23,8 +23,8 @@ OUTPUT = re.compile(r"^<!-- output.*-->\n```text$", re.MULTILINE)
 
 
 def main(words: Sequence[str]) -> int:
-    """Writes the sources of all pages of the manual into a folder, which is emptied first; returns 2 without a
-    folder.
+    """Writes the sources of all pages of the manual into a folder, which is emptied first; returns 2 if no folder is
+    given.
     """
     if len(words) != 1:
         print(__doc__, file=sys.stderr)
@@ -47,8 +47,8 @@ def write(path: Path, text: str) -> None:
 
 
 def with_links(text: str, document: Path, known: set[Path], folder: Path) -> str:
-    """Returns the text of a document in which links lead to pages of the manual, or to copies of other files of the
-    repository, which are made in the folder; links to what is in neither become plain words.
+    """Returns the text of a document with changed links. They lead to pages of the manual, or to copies of other files
+    of the repository, which are made in `folder`. Links to anything else become plain words.
     """
 
     def link(found: re.Match[str]) -> str:

@@ -1,9 +1,10 @@
 """Run the commands of the documents: walk.py FOLDER [--long] [--record] [PAGE ...].
 
 The blocks of a page are run in order, in one shell that stops at the first command that fails; commands.py says which
-are not. The folder that they run in looks like a clone (links to it), without results. A page goes on with a copy of
-what the tutorial left and of stand-ins for what a reader has (a program, logs), so that pages do not depend on one
-another. What blocks print is kept in FOLDER/PAGE.json; with --record it is written into the page (record.py).
+are not. The blocks run in a folder that looks like a clone: it has links to the clone's files, but no results. Pages
+other than the tutorial start from a copy of the tutorial's folder, with stand-ins for a reader's program and logs, so
+that they do not depend on one another. The output of blocks is kept in FOLDER/PAGE.json; with --record it is written
+into the page (record.py).
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from pages import ROOT, documents, page_of
 
 TUTORIAL = "tutorial"
 SPOOLS = ".spools"
-"""Folder for spools inside a page's folder, so that spools of other programs are not found."""
+"""Folder for spools inside a page's folder; in a folder of its own, spools of other programs are not found."""
 
 MARK = "\x1e"
 OWN = {"results", "dist", ".git"}
-"""Entries of the clone to which a page's folder has no link, because its results are its own."""
+"""Entries of the clone to which a page's folder has no link, because it gets its own."""
 
 COLUMNS = "100"
 """Width of the terminal that pages show."""
 
 RANKS = 6
-"""The most ranks of a command on any page."""
+"""Largest number of ranks that a command on any page starts."""
 
 
 class Failed(Exception):
@@ -67,11 +68,11 @@ IOLENS_LOGFILE=LOG.darshan iolens run --dxt --sample --storage-mount scratch -- 
 ln -s LOG.darshan LOG
 ln -s LOG.darshan job.darshan
 """
-"""Makes what readers have, by the names that the documents give it: a program, its input, its logs."""
+"""Shell commands that make a reader's program, its input and its logs, under the names that the documents use."""
 
 
 def stand_ins(folder: Path) -> None:
-    """Copies the stand-ins into the folder that the tutorial left."""
+    """Makes the stand-ins in the folder that the tutorial left."""
     subprocess.run(
         ["bash", "-euc", STAND_INS, "stand-ins", ROOT],
         cwd=folder,
@@ -82,7 +83,7 @@ def stand_ins(folder: Path) -> None:
 
 
 def shell_script(chosen: Sequence[Block], long: bool) -> str:
-    """Returns one script of a page's blocks, which prints a mark with its number in front of each."""
+    """Returns a script of a page's blocks. It prints a mark with the block's number before each block."""
     lines = ["set -eo pipefail"]
     for number, block in enumerate(chosen):
         run = "".join(command.text for command in block.commands if not command.kept or (command.long and long))
@@ -93,10 +94,11 @@ def shell_script(chosen: Sequence[Block], long: bool) -> str:
 
 
 def environment(folder: Path, plain: bool) -> dict[str, str]:
-    """Returns the variables of a reader who has set none of ours; spools lie in the page's folder.
+    """Returns the environment of a reader who has set none of the project's variables; only the spools lie in the
+    page's folder.
 
     The tutorial must work with these alone (`plain`). Other pages start more ranks than a small machine has cores, and
-    mpirun itself, which refuses root: for them the launcher's settings are added that sweeps use.
+    call mpirun directly, which refuses to run as root; they also get the launcher's settings that sweeps use.
     """
     own = {key: value for key, value in os.environ.items() if not key.startswith(("IOLENS_", "DARSHAN_", "DXT_"))}
     path = f"{Path(sys.executable).parent}:{own['PATH']}"
@@ -108,7 +110,9 @@ def environment(folder: Path, plain: bool) -> dict[str, str]:
 
 
 def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
-    """Runs a page's blocks in a folder; returns the output of each by its number. Raises Failed if one fails."""
+    """Runs a page's blocks in a folder. Returns the output of each block by its number; raises Failed if a block
+    fails.
+    """
     document = page_path(page)
     chosen = blocks((ROOT / document).read_text(encoding="utf-8"), document, rows())
     done = subprocess.run(
@@ -136,7 +140,7 @@ def walk(page: str, folder: Path, long: bool = False) -> dict[str, str]:
 
 
 def plain(output: str, folder: Path) -> str:
-    """Removes the names of this machine, its user and its folders from output."""
+    """Removes the names of this machine, of its user and of its folders from the output."""
     in_tables = re.compile(rf"({re.escape(str(folder))}/)([^|\n]*)(?=\|)")
     aligned = in_tables.sub(lambda cell: cell[2] + " " * len(cell[1]), output)
     shorter = aligned.replace(f"{folder}/", "").replace(str(folder), "~/iolens").replace(f"{ROOT}/", "")

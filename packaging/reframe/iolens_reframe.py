@@ -1,4 +1,4 @@
-"""A mixin for tests of ReFrame: records the test's program, and fails the test where a number has grown.
+"""A mixin for tests of ReFrame: records the test's program, and fails the test if a number exceeds a limit.
 
     class MyTest(rfm.RunOnlyRegressionTest, IolensCheck):
         iolens_against = "/path/of/the/base/run"

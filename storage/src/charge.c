@@ -7,12 +7,12 @@
 
 #include "sys.h"
 
-/* Largest number of seconds by which a call may return earlier than the model says; for so little it does
- * not sleep. */
+/* Longest wait in seconds that is left out: a call may return earlier than the model says by so much. */
 #define NAP 1e-3
 /* Seconds that every real call may take; only longer calls count as slower than the model. */
 #define REAL_SHARE 5e-4
-/* Speed in bytes per second that a disk is assumed to have: larger calls may take that much longer. */
+/* Speed of a disk in bytes per second: a real call may also take the time that its bytes need at this
+ * speed. */
 #define REAL_SPEED 1e9
 
 /* Time by the model at which this thread's latest call returns. */
@@ -46,8 +46,8 @@ static void pace(void)
         settle();
 }
 
-/* Waits, within a write, until its next piece begins by the model, and charges that piece only then; a client
- * that asks for a lock or a target in the meantime is served first. The caller holds the lock of the shared
+/* Waits, within a write, until the next piece begins by the model; only then is that piece charged. Another
+ * client that asks for a lock or a target meanwhile is served first. The caller holds the lock of the shared
  * state. */
 static void wait_inside(double begin, double end)
 {
@@ -85,8 +85,7 @@ static double model(const struct ost_file *file, enum direction direction, off_t
     return end;
 }
 
-/* Adds a call to the accounts: it really took `took` seconds, and by the model lasts from `begin` to `end`.
- */
+/* Adds a call to the accounts. It really took `took` seconds; by the model it lasts from `begin` to `end`. */
 static void book(double took, double begin, double end, double began, int64_t bytes)
 {
     double allowed = later(end - began, (double)bytes / REAL_SPEED + REAL_SHARE);

@@ -34,7 +34,7 @@ struct ost_file *emulation_find(int fd)
     return atomic_load_explicit(&files[fd], memory_order_acquire);
 }
 
-/* Returns true if the table may be changed for this descriptor. */
+/* Returns true if this process may change the table for this descriptor. */
 static bool ours(int fd) { return emulation.on && fd >= 0 && fd < DESCRIPTORS && getpid() == emulation.pid; }
 
 /* Returns true if `path` is the mount point or lies below it, but not in its state folder. */

@@ -11,11 +11,11 @@
 #include "layout.h"
 #include "shared.h"
 
-#define HERE ((off_t)-1) /* Marks an offset of a call that moved the descriptor's own position. */
+#define HERE ((off_t)-1) /* Stands for the descriptor's own position, which the call has moved. */
 
 enum direction { OST_READ, OST_WRITE };
 
-/* An open file below the mount point. Duplicated descriptors share one. */
+/* An open file below the mount point. Duplicated descriptors share it. */
 struct ost_file {
     uint64_t inode;
     struct ost_layout layout;
@@ -30,8 +30,8 @@ struct ost_file {
 struct emulation {
     bool on;
     bool as_lustre; /* Makes statfs report Lustre's magic number. */
-    /* Number of the process: a child of vfork has its parent's number here, and must not change the table
-     * of files. */
+    /* Number of the process that may change the table of files. A child of vfork, which shares its parent's
+     * memory, has another number. */
     pid_t pid;
     char mount[PATH_MAX];
     const char *job;
@@ -60,8 +60,8 @@ void emulation_duplicated(int from, int to);
 void emulation_streams(int fd);
 bool emulation_has_streams(void);
 
-/* Charges the bytes that are not charged yet, waits for the targets if close waits by the model, and forgets
- * the descriptor; must be called before the real close. */
+/* Charges the bytes that are not charged yet, waits for the targets if in the model a close does so, and
+ * forgets the descriptor. Must be called before the real close. */
 void emulation_closing(int fd);
 void emulation_closing_range(unsigned first, unsigned last);
 
@@ -73,8 +73,8 @@ void emulation_path_size_set(const char *path, off_t size);
 /* Makes the run invalid, because an emulated file was mapped. */
 void emulation_mapped(int fd);
 
-/* Returns the `lustre.lov` attribute of a descriptor or path: its bytes, -ERANGE, or -1 if it is not below
- * the mount. */
+/* Writes the `lustre.lov` attribute of a descriptor or path to `value`, and returns its bytes; -ERANGE if
+ * `room` is too small, -1 if the file is not below the mount. */
 ssize_t emulation_layout(int fd, const char *path, void *value, size_t room);
 
 /* Returns true if a descriptor or path is the mount point or lies below it. */
@@ -92,7 +92,7 @@ void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t by
  * job. */
 void emulation_charge_open(struct ost_file *file);
 
-/* Charges an asynchronous transfer when it is submitted; emulation_await waits for all transfers of this
+/* Charges an asynchronous transfer when it is submitted; emulation_await waits for all such transfers of this
  * thread. */
 void emulation_submit(int fd, enum direction direction, off_t offset, int64_t bytes);
 void emulation_await(void);

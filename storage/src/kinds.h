@@ -24,14 +24,16 @@
 #define ON_VDPRINTF(...)          FN(__VA_ARGS__, CHARGE(OST_WRITE, HERE))
 #define ON_DPRINTF(...)           FNV(__VA_ARGS__, NOTHING, CHARGE(OST_WRITE, HERE))
 
-/* Copies inside the kernel: both sides are charged, at the positions where they ended. */
+/* Copies inside the kernel are charged as a read and a write. FROM and TO are the offsets at which these
+ * began, if the call has advanced an offset; else HERE. */
 #define FROM                    (from_offset && ret >= 0 ? *from_offset - ret : HERE)
 #define TO                      (to_offset && ret >= 0 ? *to_offset - ret : HERE)
 #define ON_SENDFILE(...)        FN(__VA_ARGS__, copied(from, FROM, to, HERE, ret, began))
 #define ON_COPY_FILE_RANGE(...) FN(__VA_ARGS__, copied(from, FROM, to, TO, ret, began))
 #define ON_SPLICE(...)          FN(__VA_ARGS__, copied(from, FROM, to, TO, ret, began))
 
-/* Asynchronous calls are charged when they are submitted, and waited for when the result is taken. */
+/* Asynchronous transfers are charged when they are submitted. The program waits for them, by the model, when
+ * it takes the result. */
 #define SUBMIT(direction)                                                                                    \
     emulation_submit(control->aio_fildes, direction, control->aio_offset, (int64_t)control->aio_nbytes)
 #define ON_AIO_READ(...)   FN(__VA_ARGS__, if (ret == 0) SUBMIT(OST_READ))
@@ -82,7 +84,8 @@
 #define ON_FCLOSEALL(...) FNB(__VA_ARGS__, flushing(NULL), NOTHING)
 #define ON_FCLOSE(...)    FNB(__VA_ARGS__, closing(stream), NOTHING)
 
-/* Layouts are answered here for paths below the mount, and by the file system elsewhere. */
+/* Requests about layouts are answered here for paths below the mount, and by the file system for all
+ * others. */
 #define ANSWER(fd, path)                                                                                     \
     ssize_t bytes = answer(attribute, fd, path, value, room);                                                \
     if (bytes != ELSEWHERE)                                                                                  \
@@ -92,7 +95,7 @@
 #define ON_IOCTL(...)                                                                                        \
     FNV(__VA_ARGS__, int result; if (lustre_ioctl(fd, request, value, &result)) return result, NOTHING)
 
-/* The kind of file system: Lustre's below the mount, if the run requests that. */
+/* The magic number of the file system: Lustre's below the mount, if the run asks for that. */
 #define MAGIC(fd, path) system->f_type = lustre_magic(fd, path, system->f_type)
 #define ON_STATFS(...)  FN(__VA_ARGS__, if (ret == 0) MAGIC(-1, path))
 #define ON_FSTATFS(...) FN(__VA_ARGS__, if (ret == 0) MAGIC(fd, NULL))

@@ -71,8 +71,8 @@ struct ost_layout layout_of_directory(const char *mount, const char *path, const
     return layout;
 }
 
-/* Takes targets in turn: returns the first target of a new file, and makes the following file start after
- * this file's stripes. */
+/* Returns the first target of a new file. Targets are taken in turn, so that the next file starts after this
+ * file's stripes. */
 static int choose_target(int counter, const struct ost_layout *layout, int targets)
 {
     char text[32] = "0";

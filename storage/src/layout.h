@@ -43,8 +43,8 @@ struct ost_layout layout_of_file(const char *mount, const char *path, const stru
 /* Returns the default layout that a new file in the directory `path` would take. */
 struct ost_layout layout_of_directory(const char *mount, const char *path, const struct ost_params *params);
 
-/* Stores a layout for an empty file, or for future files of a directory. If any first target will do, a
- * file takes the next in turn. Returns the stored layout. */
+/* Stores a layout for an empty file, or for future files of a directory. If the layout leaves the first
+ * target open, a file takes the next target in turn. Returns the stored layout. */
 struct ost_layout layout_set(const char *mount, const struct statx *info, const struct ost_layout *layout,
                              const struct ost_params *params);
 

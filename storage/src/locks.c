@@ -25,9 +25,8 @@ static double cancel(struct ost_object *object, struct ost_holder *holder)
     return later(holder->clean_at, holder->granted_at);
 }
 
-/* Limits the growth of another holder's range that waits for the same lock: neither grows into the other's
- * request, so that their ranges do not overlap. Returns false if the requests overlap or the other does not
- * wait. */
+/* If another client also waits for a lock on this object, cuts its range so that the range does not reach
+ * into `wanted`. Returns false if the other client does not wait, or if the two requests overlap. */
 static bool share_growth(struct ost_holder *other, struct range wanted, double now)
 {
     if (other->granted_at <= now || (other->wanted_begin < wanted.end && wanted.begin < other->wanted_end))
@@ -54,7 +53,8 @@ static struct range grow(const struct ost_params *params, const struct ost_objec
     return limits;
 }
 
-/* Grants a range to the holder of a lock; a range next to the one that it has enlarges that one. */
+/* Grants a range to the holder of a lock. If the range touches the holder's present one, both become one
+ * range. */
 static void grant(struct ost_object *object, struct ost_holder *holder, struct range wanted,
                   struct range granted, double now)
 {

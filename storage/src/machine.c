@@ -8,7 +8,7 @@ enum draw { HOUR = 1, SPREAD, SLOW, STALLS, STALLED_TARGET, STALLED_SPEED, OTHER
 #define FULL_READ     0.53
 #define STALLED_LEAST 0.1
 #define STALLED_RANGE 0.4
-#define BURST         1.0 /* Number of seconds for which other users keep a target equally busy. */
+#define BURST         1.0 /* Seconds for which the load that other users put on a target stays the same. */
 
 /* Returns a number from 0 to 1 that the arguments determine (splitmix64). */
 static double drawn(uint64_t seed, enum draw what, uint64_t index)
@@ -23,8 +23,9 @@ static double drawn(uint64_t seed, enum draw what, uint64_t index)
     return (double)(mixed >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Returns a draw of the lognormal distribution around 1: the sum of twelve uniform numbers is nearly normal,
- * and the power approaches the exponential function without the mathematical library. */
+/* Returns a random number from the lognormal distribution with the median 1. The sum of twelve uniform
+ * numbers is nearly normal, and the power approaches the exponential function without the mathematical
+ * library. */
 static double lognormal(double sigma, uint64_t seed, enum draw what, uint64_t index)
 {
     double normal = -6;
@@ -100,7 +101,7 @@ double ost_metadata(const struct ost_params *params, struct ost_state *state, en
             first = &state->metadata_threads[i];
     double arrived = now + params->network / 2;
     *first = (*first > arrived ? *first : arrived) + work_of(params, request, objects);
-    /* Only the targets know the size of a file, so that a stat asks them as well. */
+    /* Only the targets know the size of a file, so a request for its status goes to them, too. */
     double sizes = request == OST_STAT && objects > 0 ? params->network : 0;
     return *first + params->network / 2 + sizes;
 }

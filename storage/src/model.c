@@ -61,7 +61,8 @@ struct rpc {
     double network;
 };
 
-/* Counts the streams among the target's latest RPCs, which its disks have to move between. */
+/* Counts the different streams among the target's latest RPCs, because its disks must move between
+ * streams. */
 static void count_streams(struct ost_target *server, const struct rpc *rpc)
 {
     uint64_t stream = (rpc->object * OST_MAX_CLIENTS + (uint64_t)rpc->client) * 0x9e3779b97f4a7c15u;
@@ -116,8 +117,8 @@ static double transfer(const struct ost_params *params, struct ost_state *state,
     return done;
 }
 
-/* Copies the bytes on the client's node, whose ranks share its speed; those that write one file follow one
- * another. Returns the moment at which the copy is complete. */
+/* Lets bytes pass through the client's memory. All ranks of the node share its speed, and ranks that write to
+ * the same file follow one another. Returns the moment at which all bytes have passed. */
 static double copy(const struct ost_params *params, struct ost_client *node, const struct ost_object *object,
                    int64_t bytes, bool reading, double now)
 {

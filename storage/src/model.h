@@ -69,11 +69,11 @@ struct ost_target {
     double free_at;
     double busy;
     int64_t bytes;
-    double slower;    /* Share by which each byte takes longer than the configured speed; 0 at that speed. */
+    double slower;    /* Part of its time by which each byte takes longer than at the configured speed; 0 at
+                       * that speed. */
     uint64_t streams; /* Bit set of the streams (client and object) among the latest RPCs. */
     int rpcs;         /* Number of RPCs since `streams` was last emptied. */
-    int interleaved;  /* Number of different streams, less one, in the latest 64 RPCs that were counted
-                       * together. */
+    int interleaved;  /* Number of different streams, less one, among the 64 RPCs that were counted last. */
 };
 
 /* One client's traffic with one target. */
@@ -94,7 +94,7 @@ struct ost_session {
 
 struct ost_client {
     double link_free_at;
-    double cache_free_at; /* Time at which the node is done with copying what its ranks wrote and read. */
+    double cache_free_at; /* Time at which the node has finished copying the data of its ranks. */
     struct {
         uint64_t file;
         double free_at;
@@ -103,7 +103,7 @@ struct ost_client {
     struct ost_session sessions[OST_MAX_TARGETS];
 };
 
-/* One client's lock of one object, and its data of the object. */
+/* One client's lock on one object, and the part of the object's data that the client has. */
 struct ost_holder {
     int64_t begin, end;               /* Range of the write lock; empty if end <= begin. */
     int64_t wanted_begin, wanted_end; /* The request for which the lock was granted. */
@@ -134,8 +134,8 @@ struct ost_state {
     struct ost_client clients[OST_MAX_CLIENTS];
 };
 
-/* Draws the speeds of a run's targets: runs with the same `job` and `hour` have the same ones. The state must
- * be zeroed. Without this call all targets have the configured speed. */
+/* Draws the speeds of a run's targets: runs with the same `job` and `hour` have the same speeds. The state
+ * must be zeroed. Without this call all targets have the configured speed. */
 void ost_begin(const struct ost_params *params, struct ost_state *state, uint64_t job, uint64_t hour);
 
 /* Returns the factor by which a transfer that begins at `now` takes longer on the target than configured. */

@@ -68,7 +68,8 @@ enum { RANKS_MAX = 1 << 20, FILES_MAX = 1 << 20, PLACES_MAX = 1 << 30 };
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-/* Returns memory for items up to number `wanted`, zeroed; ends the program if there is no memory. */
+/* Returns zeroed memory for the items from 0 up to number `wanted`; ends the program if there is no
+ * memory. */
 static void *room_for(void *items, int64_t *count, int64_t wanted, size_t bytes)
 {
     if (wanted < *count)
@@ -171,8 +172,8 @@ static struct ost_piece piece_of(const struct replay *replay, const struct step 
                            step->number[2] - done);
 }
 
-/* Charges one piece of a write and returns for the next one, so that another rank may ask for a lock or a
- * target in between. */
+/* Charges one piece of a write. The next piece is charged by the next call, so that another rank may ask for
+ * a lock or a target in between. */
 static void write_piece(struct replay *replay, struct rank *rank, const struct step *step, int client)
 {
     if (step->number[2] == 0)
@@ -187,7 +188,7 @@ static void write_piece(struct replay *replay, struct rank *rank, const struct s
         rank->written = 0;
 }
 
-/* Charges a read, whose pieces are requested at once. */
+/* Charges a read. All its pieces are requested at once. */
 static void read_pieces(struct replay *replay, struct rank *rank, const struct step *step, int client)
 {
     double end = rank->now;
@@ -225,8 +226,7 @@ static bool is_met(const struct replay *replay, const struct step *step)
     return replay->places[step->number[0]].came >= step->number[1];
 }
 
-/* Counts a rank that comes to a meeting point; ranks that wait there for at most as many ranks as have come
- * continue. */
+/* Counts a rank that comes to a meeting point. Ranks that wait there continue if enough ranks have come. */
 static void come(struct replay *replay, struct rank *rank, int64_t number)
 {
     struct place *place = &replay->places[number];
@@ -292,7 +292,7 @@ static void take_step(struct replay *replay, int64_t number)
     }
 }
 
-/* Returns true with a chance of one in `many`: xorshift64 (Marsaglia 2003). */
+/* Returns true with a probability of 1 / `many`, by xorshift64 (Marsaglia 2003). */
 static bool drawn(struct replay *replay, uint64_t many)
 {
     replay->chance ^= replay->chance << 13;

@@ -12,8 +12,8 @@
 #include "params.h"
 #include "sys.h"
 
-/* Largest part of the modelled time, and largest number of seconds, by which real calls may exceed it; beyond
- * the larger of both the run is invalid. */
+/* The run is invalid if real calls take longer than the model allows by more than this part of the modelled
+ * time, and by more than this many seconds. */
 #define SLOW_SHARE 0.2
 #define SLOW_LEAST 0.05
 

@@ -30,7 +30,7 @@ struct shared_file {
 
 struct shared {
     uint32_t ready;
-    char boot[40]; /* Boot id of the kernel, which is another one after each start of the machine. */
+    char boot[40]; /* Boot id of the kernel, which changes at each start of the machine. */
     pthread_mutex_t lock;
     struct ost_params params;
     struct ost_state state;
@@ -54,11 +54,11 @@ void shared_unlock(struct shared *shared);
  * fault and returns NULL. */
 struct ost_object *shared_object(struct shared *shared, uint64_t file, int target);
 
-/* Returns the account of a file, begun with its present `size` when the job meets it first; if the table
- * is full, notes the fault and returns NULL. */
+/* Returns the account of a file, which begins with the file's present `size` when the job first uses the
+ * file. If the table is full, notes the fault and returns NULL. */
 struct shared_file *shared_file(struct shared *shared, uint64_t inode, int64_t size);
 
-/* Notes that the file may be `end` bytes long. `file` may be NULL. */
+/* Notes that the charged calls explain a length of the file of up to `end` bytes. `file` may be NULL. */
 void shared_account(struct shared_file *file, int64_t end);
 
 /* Writes the current accounts of the job to MOUNT/.ost/jobs/JOB.json. */

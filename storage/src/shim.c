@@ -33,8 +33,8 @@
         real;                                                                                                \
     })
 
-/* Prototypes: glibc has entry points that its headers do not always declare. Where a header does, the
- * compiler refuses a wrong row. */
+/* Declares all functions of the tables, because glibc's headers do not declare all of them. If a header
+ * declares one too, the compiler refuses a row that differs from it. */
 #define FN(ret_t, name, params, ...)  ret_t name params;
 #define FNB(ret_t, name, params, ...) ret_t name params;
 #define FNV(ret_t, name, params, ...) ret_t name params;
@@ -46,7 +46,8 @@
 #undef FNV
 #undef FNZ
 
-/* Flag CLOSE_RANGE_CLOEXEC of close_range, with which nothing is closed now. */
+/* Flag CLOSE_RANGE_CLOEXEC of close_range. With it the call closes nothing, but marks the descriptors to be
+ * closed at an exec. */
 #define CLOEXEC_ONLY (1 << 2)
 
 static void copied(int in, off_t from, int out, off_t to, ssize_t bytes, double began)
@@ -91,7 +92,9 @@ static void flush_all(void)
     _IO_list_unlock();
 }
 
-/* Flushes and charges the stream first, so that the program's own flush has nothing left to write. */
+/* Prepares for a flush. Before a flush of all streams, flushes and charges each of them, so that the
+ * program's own call has nothing left to write. Before a flush of one stream, only notes where its bytes will
+ * land if it appends. */
 static void flushing(FILE *stream)
 {
     if (!stream)
@@ -142,8 +145,8 @@ __attribute__((constructor)) static void start(void)
         atexit(finish);
 }
 
-/* Result for a path outside the mount, for which the file system must answer. Other results are the bytes of
- * the layout, or -1 with errno. */
+/* Result of `answer` for a path outside the mount: the file system must answer. Other results are the bytes
+ * of the layout, or -1 with errno. */
 enum { ELSEWHERE = -2 };
 
 static ssize_t answer(const char *attribute, int fd, const char *path, void *value, size_t room)

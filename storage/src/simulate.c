@@ -1,8 +1,8 @@
 /* ost-simulate: replays a trace of transfers through the model at chosen settings.
  *
  * The trace is CSV on standard input, `time,client,op,file,offset,bytes` with op r or w, in the order of
- * time. A client's next transfer never begins before its previous one returned. It prints the time at which
- * everything is on the targets, and the work of each target. */
+ * time. A client's next transfer never begins before its previous one returned. The program prints the time
+ * at which everything is on the targets, and the work of each target. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>

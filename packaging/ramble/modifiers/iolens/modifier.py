@@ -1,4 +1,4 @@
-"""A modifier for experiments of Ramble: records their MPI programs, and fails an experiment whose numbers have grown.
+"""A modifier for experiments of Ramble: records their MPI programs, and fails experiments that exceed limits.
 
     ramble repo add --type modifiers /path/of/iolens/packaging/ramble
 
@@ -33,8 +33,9 @@ _CHECK = "{experiment_run_dir}/iolens-check.txt"
 
 
 class Iolens(BasicModifier):
-    """Runs MPI programs under `iolens run`. The folder `iolens` of the experiment has a folder of logs for each
-    executable; the verdict on the last one is a figure of merit. Without `iolens_against`, nothing is judged.
+    """Runs MPI programs under `iolens run`. In the run directory of the experiment, the folder `iolens` has a folder of
+    logs for each executable. The verdict on the last executable is a figure of merit. Without `iolens_against`, nothing
+    is judged.
     """
 
     name = "iolens"
@@ -62,7 +63,9 @@ class Iolens(BasicModifier):
     success_criteria("iolens_limits", mode="string", anti_match=r"exit code [1-9]", file=_CHECK)
 
     def judge_programs(self, name, executable, app_inst=None):
-        """Returns the commands before and behind an MPI program; none for others, which are not recorded."""
+        """Returns the commands to run before and after an MPI program; none for programs without MPI, which are not
+        recorded.
+        """
         if not executable.mpi:
             return [], []
         logs = f"{_LOGS}/{name}"
@@ -76,5 +79,5 @@ class Iolens(BasicModifier):
 
 
 def _commands(name, lines):
-    """Returns lines of a shell that run outside of MPI."""
+    """Returns an executable with lines of shell commands that run outside of MPI."""
     return CommandExecutable(name, template=lines, mpi=False, redirect="", output_capture="")
