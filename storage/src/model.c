@@ -30,8 +30,7 @@ static double room_for(const struct ost_params *params, struct ost_session *sess
                        double now)
 {
     settle(session, now);
-    while (session->dirty_count > 0 && (session->dirty_count == OST_MAX_QUEUED ||
-                                        session->dirty_bytes + bytes > params->dirty_per_target)) {
+    while (session->dirty_count > 0 && session->dirty_bytes + bytes > params->dirty_per_target) {
         now = later(now, session->dirty[session->dirty_head].done);
         settle(session, now);
     }
@@ -39,11 +38,12 @@ static double room_for(const struct ost_params *params, struct ost_session *sess
 }
 
 /* Adds data that reaches the target at `done` to the account of dirty data; data that joined the latest RPC
- * becomes part of it. */
+ * becomes part of it. If the account is full, RPCs are counted together, and stay dirty until the last of
+ * them is on the target. */
 static void soil(struct ost_session *session, int64_t bytes, bool joined, double done)
 {
     uint32_t slot = (session->dirty_head + session->dirty_count - 1) % OST_MAX_QUEUED;
-    if (!joined || session->dirty_count == 0) {
+    if ((!joined && session->dirty_count < OST_MAX_QUEUED) || session->dirty_count == 0) {
         slot = (session->dirty_head + session->dirty_count++) % OST_MAX_QUEUED;
         session->dirty[slot].bytes = 0;
     }

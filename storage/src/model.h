@@ -18,7 +18,7 @@
 #define OST_MAX_CLIENTS 64
 #endif
 #define OST_MAX_IN_FLIGHT        32
-#define OST_MAX_QUEUED           64 /* Largest number of RPCs of one client and target whose data is still dirty. */
+#define OST_MAX_QUEUED           64 /* Number of dirty RPCs of one client and target that are counted one by one. */
 #define OST_MAX_METADATA_THREADS 64
 #define OST_MAX_PATHS            64 /* Largest number of files of one client that have a write path of their own. */
 

@@ -103,6 +103,15 @@ def test_growth_stops_where_others_wait(tmp_path: Path) -> None:
     assert ruled < 0.6 * greedy
 
 
+@pytest.mark.parametrize(("budget", "waits"), [(32 * MIB, False), (16 * 4096, True)])
+def test_dirty_data_is_limited_in_bytes(tmp_path: Path, budget: int, waits: bool) -> None:
+    """1000 scattered pages fit into 32 MiB, however many requests they are; each takes the target 50 us."""
+    steps = [f"w,0,0,{2 * 4096 * number},4096" for number in range(1000)]
+    took = play(tmp_path, {"dirty_per_target": budget, "lock_us": 0}, steps)
+    at_memory_speed = 1000 * 4096 / 10000e6
+    assert took == pytest.approx(at_memory_speed + (984 * 54e-6 if waits else 0), rel=0.05)
+
+
 _TARGETS_OF_THE_PAGE = {"ost_mb_per_s": 200, "link_mb_per_s": 1250}
 
 
