@@ -1,4 +1,4 @@
-"""The value of each phase of IO500, the score that IO500 would give, and the lines in which it prints them."""
+"""The value of each phase of IO500, the score that IO500 would give, and the lines in which IO500 prints them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GIB, _KILO = 2**30, 1000.0
 
 @dataclass(frozen=True)
 class PhaseResult:
-    """A phase's value in its unit, and its seconds by the slowest rank."""
+    """A phase's value in its unit, and the seconds that its slowest rank took."""
 
     phase: Phase
     value: float

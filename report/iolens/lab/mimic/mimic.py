@@ -45,8 +45,8 @@ class MiniApp:
 
 
 def mimic(job: Job, names: bool = False) -> MiniApp:
-    """Returns the mini-app of a traced run; `names` gives its files their own names. Raises IolensError with the reason
-    if the log lacks data that a mini-app needs.
+    """Returns the mini-app of a traced run; with `names`, its files have the names of the traced files. Raises
+    IolensError with the reason if the log lacks data that a mini-app needs.
     """
     trace = read_trace(job)
     programs = [(group, _group_steps(trace, group)) for group in rank_groups(trace.calls, _waits(trace))]

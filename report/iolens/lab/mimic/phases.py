@@ -178,8 +178,8 @@ def _fold_once(tokens: _Tokens) -> _Tokens:
 
 
 def _repeats(tokens: _Tokens, period: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the begins and the iterations of repeats that do not overlap: at least three iterations, with equal
-    steps.
+    """Returns where repeats begin, and how many iterations each has. Repeats do not overlap, and have at least three
+    iterations with equal steps.
     """
     size = len(tokens)
     none = np.zeros(0, np.int64)

@@ -24,7 +24,7 @@ def hosts_of(logs: Sequence[Path], ranks: int | None = 1) -> list[str]:
 
 
 def _hosts_in(log: Path) -> list[str]:
-    """Returns the hosts that a log names; none when it cannot be read or is another profiler's."""
+    """Returns the hosts that a log names; no hosts if the log cannot be read or is from another profiler."""
     from iolens.log import read_log
 
     try:

@@ -67,8 +67,8 @@ def parse_entry(text: str) -> Layout:
 
 
 def _pattern_command(count: int, size: int | None, pool: str | None, object_size: int | None = None) -> str:
-    """Returns the line with which a person sets these stripes on BeeGFS 8; None leaves size or pool to the
-    file system.
+    """Returns the command line that sets these stripes on BeeGFS 8; None leaves the size or the pool to the file
+    system.
     """
     of_size, of_pool = f" --chunk-size={size}" if size else "", f" --pool={shlex.quote(pool)}" if pool else ""
     return f"beegfs entry set --num-targets={count}{of_size}{of_pool} DIRECTORY"

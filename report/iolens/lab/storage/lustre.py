@@ -26,7 +26,7 @@ def _on_lustre(path: Path) -> bool:
 
 
 def _set_stripes(directory: Path, layout: Layout) -> None:
-    """Sets a directory's default layout; `lfs` judges the count, the first target and the pool."""
+    """Sets a directory's default layout; `lfs` itself checks the count, the first target and the pool."""
     if layout.stripe_size < STRIPE_UNIT or layout.stripe_size % STRIPE_UNIT:
         raise UsageError(f"a Lustre stripe must be a multiple of 64 KiB, not {layout.stripe_size} bytes")
     count, size, start = str(layout.stripe_count), str(layout.stripe_size), str(layout.start)
@@ -45,7 +45,7 @@ def _targets(path: Path, pool: str | None) -> tuple[StorageTarget, ...]:
 
 
 def setstripe(count: int, size: int | None, pool: str | None, object_size: int | None = None) -> str:
-    """Returns the line with which a person sets these stripes; None leaves size or pool to the file system."""
+    """Returns the command line that sets these stripes; None leaves the size or the pool to the file system."""
     of_size, of_pool = f" -S {_lfs_size(size)}" if size else "", f" -p {shlex.quote(pool)}" if pool else ""
     return f"lfs setstripe -c {count}{of_size}{of_pool} DIRECTORY"
 

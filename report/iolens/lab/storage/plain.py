@@ -1,4 +1,4 @@
-"""A folder on any other file system: it takes files, and has no stripes to set."""
+"""A folder on any other file system, which has no stripes to set."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from iolens.errors import IolensError
 
 PATIENCE = 30.0
-"""Maximum time in seconds that a tool may take; a client whose server is down would make it wait for ever."""
+"""Maximum time in seconds that a tool may take; if a server is down, the file system's client would let the tool wait
+for ever.
+"""
 
 
 def run_tool(words: Sequence[str], where_from: str, given: str | None = None) -> str:

@@ -25,7 +25,9 @@ _RESULTS = ("result.json", "stdout.txt")
 
 
 def is_log(path: Path) -> bool:
-    """Returns True if a file is a log and not a text, by its name or because it contains a byte that no text has."""
+    """Returns True if a file is a log and not a text, by its name, or because it contains a byte that occurs in no
+    text.
+    """
     if path.name.endswith(LOG):
         return True
     try:

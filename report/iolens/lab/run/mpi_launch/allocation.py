@@ -60,8 +60,8 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation:
 
 
 def _slurm(environment: Mapping[str, str]) -> list[Node]:
-    """Returns the nodes in Slurm's list, with cores by its processors per node and slots by the requested tasks per
-    node (sbatch(1)).
+    """Returns the nodes in Slurm's list. A node has as many cores as Slurm counts processors on it, and as many slots
+    as tasks per node were requested (sbatch(1)).
     """
     names = expand_hosts(environment.get("SLURM_JOB_NODELIST", ""))
     cores = repeated(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))

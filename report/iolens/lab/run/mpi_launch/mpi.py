@@ -66,8 +66,9 @@ def listed_libraries(path: Path) -> str:
 
 @cache
 def _asked_loader(path: Path, _stamp: object) -> str:
-    """Returns what ldd prints of an executable in this state of its file. The executable's own loader is run, which is
-    one process; the script ldd, which starts eight, is used only if no loader of glibc is named.
+    """Returns the libraries of an executable as ldd prints them, kept as long as the file is unchanged (`_stamp`). The
+    executable's own loader is run, which is one process; the script ldd, which starts eight processes, is used only if
+    the executable names no loader of glibc.
     """
     loader = _LOADER.search(head_of(path, HEAD)) if path.is_file() else None
     listed = mpi_output(loader[1].decode(), "--list", str(path.absolute())) if loader else ""

@@ -247,7 +247,9 @@ def _hints_by_file_alone(spec: PointSpec) -> bool:
 
 
 def _starter_words(spec: PointSpec, launcher: Launcher) -> tuple[str, ...]:
-    """Returns the words before the number of ranks: the experiment's own, or the build's starter with options."""
+    """Returns the words of the command line before the number of ranks: the experiment's own, or the build's starter
+    with options.
+    """
     start = spec.options.get("start")
     words = shlex.split(start) if start else [spec.build.starter]
     per_node = spec.options.get("ranks_per_node") if _places_by_itself(launcher) else None

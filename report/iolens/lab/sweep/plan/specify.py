@@ -51,7 +51,7 @@ def specify(
 
 
 def _check(experiment: Experiment, storage: Backend, runs: Sequence[PointSpec], data: Path) -> None:
-    """Raises for anything in these runs, whose data goes below `data`, that can be known to fail in advance."""
+    """Raises an error if something in these runs is known in advance to fail; `data` is the folder for their data."""
     launcher = LAUNCHERS[experiment.launcher]
     check_recipes(experiment.program, [spec.recipe for spec in runs])
     check_workload(experiment, workload_of(experiment.program), runs)

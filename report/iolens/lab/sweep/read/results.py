@@ -158,8 +158,8 @@ def _metric_of(experiment: Mapping[str, Any]) -> str:
 def read_run(path: Path, operation: str) -> dict[str, Any]:
     """Returns one run.json (report/RUN.md) and its result.json as a row; `settings` holds the point's settings.
 
-    A `usable` run has a bandwidth to show. A run that `ignored` a setting counts as a run of its point, which is left
-    out.
+    A `usable` run has a bandwidth to show. A run that `ignored` a setting stays a run of its point, but the point is
+    left out of comparisons.
     """
     run = record_at(path)
     point = dict(run.point)
