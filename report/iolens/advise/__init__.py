@@ -18,5 +18,7 @@ def findings(job: Job, limits: Limits = DEFAULTS) -> list[Finding]:
 
 
 def verdict(job: Job, limits: Limits = DEFAULTS) -> Verdict:
-    """Returns the limit of a run: where its time went, if the log knows that, and the finding that can gain most."""
+    """Returns what limits a run: where its time went, if the log tells that, and the finding whose remedy can gain
+    most.
+    """
     return (diagnosis(job) if limits is DEFAULTS else diagnosed(job, limits)).verdict

@@ -55,7 +55,9 @@ def _hints_said(hints: list[str], rivals: list[tuple[str, str, str]]) -> str:
 def _layout_said(
     layout: ProposedStripes | None, known: list[tuple[ProposedStripes, str]], targets: int
 ) -> tuple[ProposedStripes | None, str]:
-    """Returns the layout and its text, or None and the finding whose layout the same files already have."""
+    """Returns the layout and its text. If an earlier finding proposes another layout for some of these files, returns
+    None and a sentence that names this finding.
+    """
     if layout is None:
         return None, ""
     for other, title in known:

@@ -10,7 +10,7 @@ measurement.
 """
 
 TOO_SHORT = "Too short to judge"
-"""Begin of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
+"""Beginning of the verdict on a run whose I/O took too little time, or whose clock is too coarse."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""Determines what limits a run: where its time went, if the log knows that, and the finding that can gain most."""
+"""Determines what limits a run: where its time went, if the log tells that, and the finding whose remedy can gain
+most.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,7 @@ def _recorded_io(job: Job) -> str:
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
-    """Returns the sentence for a run that spent time on I/O without a rule that explains it."""
+    """Returns the clause that says why no finding explains the I/O of a run."""
     if any(one.id == "log-blind" for one in found):
         return "rules could not judge it, because the log does not show how some of its bytes moved"
     if outside:
@@ -126,15 +128,15 @@ def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
 
 
 def _known_parts(job: Job) -> dict[str, float]:
-    """Returns the shares (0 to 1) of an average rank's time by part; empty if the log does not know them."""
+    """Returns the shares (0 to 1) of an average rank's time by part; empty if the log does not show them."""
     from iolens.metrics.processor.sampled.largest import largest_shares
 
     return largest_shares(job)
 
 
 def _all_parts(job: Job, least: float = LEAST_SHARE, most: int | None = None) -> str:
-    """Returns the parts of the time that the log knows, the largest first: at most `most` of them, and none below
-    `least`.
+    """Returns a clause with the shares of the parts of the time, the largest first: at most `most` parts, and none
+    below `least`. Returns "" if the log shows no parts.
     """
     parts = {part: share for part, share in _known_parts(job).items() if share >= least}
     largest = sorted(parts, key=lambda part: -parts[part])[:most]
@@ -143,7 +145,7 @@ def _all_parts(job: Job, least: float = LEAST_SHARE, most: int | None = None) ->
 
 
 def _time_of(job: Job) -> str:
-    """Returns the name of the time to which the shares refer, such as the run time or the time of a rank."""
+    """Returns the name of the time to which the shares refer, such as the run time or the time of an average rank."""
     return "an average rank's time" if job.nprocs > 1 else "the run time"
 
 

@@ -20,8 +20,8 @@ from iolens.metrics.why.answers import files_bound, storage_bound
 
 
 def weighed(job: Job, limits: Limits, notes: bool = True) -> tuple[Finding, ...]:
-    """Returns the findings, most gain first but causes before what they cause; then findings whose gain nothing
-    bounds, and notes last.
+    """Returns the findings, most gain first, but a cause before its effects; then findings without a bound on the gain,
+    and notes last.
 
     Empty for a job whose I/O is healthy or too short to matter. Without `notes`, rules that only make notes are not
     applied.

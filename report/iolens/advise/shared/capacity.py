@@ -17,8 +17,8 @@ _SMALLEST_UNIT = 1 << 20
 
 
 def filled_stripes(sizes: np.ndarray, limits: Limits) -> np.ndarray:
-    """Returns how many stripes files of these `sizes` fill with `much_bytes` each, but at least 1 MiB, the smallest
-    stripe that is advised.
+    """Returns, for files of these `sizes`, how many stripes they fill if each stripe holds `much_bytes`, or 1 MiB (the
+    smallest stripe that is advised) if that is more.
     """
     return np.asarray(sizes // max(_SMALLEST_UNIT, limits["much_bytes"]))
 

@@ -22,7 +22,9 @@ offsets and sizes be multiples of 4 KiB."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the number of transfers that fell back, and the time of the rank that spent most in all transfers."""
+    """Returns the number of transfers that went through the processor's memory, and the time of the rank that spent
+    most in all transfers.
+    """
     found = gpu_storage(job)
     if not len(found) or not len(found := found.where(np.isfinite(found["gpu"]))):
         return None

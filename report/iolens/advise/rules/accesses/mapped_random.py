@@ -31,8 +31,8 @@ If only parts are needed, fetch these alone:
 
 
 def _is_random(table: Records, limits: Limits) -> np.ndarray:
-    """Returns a mask of the rows, one per file and rank, whose page faults fetched little each, or for which storage
-    delivered much that the rank did not touch.
+    """Returns a mask of the rows (one per file and rank) with scattered accesses: each page fault fetched little, or
+    storage delivered much that the rank did not touch.
     """
     many = table["major_faults"] >= limits["few_calls"]
     little = table["fetched"] < table["major_faults"] * limits["large_transfer"]

@@ -25,7 +25,9 @@ Post receives before the computation that they can overlap with:
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the share of receives whose message had arrived before, and the time in receives and waits."""
+    """Returns the share of receives that were posted after their message had arrived, and the time in receives and
+    waits.
+    """
     if "mpi_calls" not in job.private:
         return None
     from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions, slowest

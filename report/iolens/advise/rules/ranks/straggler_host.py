@@ -1,4 +1,4 @@
-"""The rule about hosts whose ranks all take longer than other ranks for as many bytes."""
+"""The rule about hosts whose ranks all take longer than other ranks that move as many bytes."""
 
 from __future__ import annotations
 

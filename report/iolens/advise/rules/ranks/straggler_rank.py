@@ -1,4 +1,4 @@
-"""The rule about single ranks that take longer than the others for as many bytes."""
+"""The rule about single ranks that take longer than other ranks that move as many bytes."""
 
 from __future__ import annotations
 

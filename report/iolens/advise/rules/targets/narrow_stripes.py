@@ -20,7 +20,7 @@ stripes, too (iolens sweep)."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Looks for large shared files on at most half of the stripes that suit their ranks and bytes."""
+    """Looks for large shared files with at most half of the stripes that their ranks and bytes can use."""
     table = striped_files(job)
     if table is None:
         return None
