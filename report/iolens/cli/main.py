@@ -90,7 +90,7 @@ into them, mostly during imports.
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages repeat words of the command line in printable characters."""
+    """A parser whose messages quote the command line with only printable characters."""
 
     def error(self, message: str) -> NoReturn:
         """Prints the usage and the message, and exits with 2."""

@@ -77,8 +77,8 @@ class Tables:
 
 
 def pprof(stacks: Sequence[Stack], program: str, start: float, seconds: float) -> bytes:
-    """Returns the file's bytes. `program`: its path; `start`: of the job, seconds since 1970; `seconds`: how long it
-    ran.
+    """Returns the file's bytes. `program`: its path; `start`: the start of the job, seconds since 1970; `seconds`: how
+    long it ran.
 
     Values are periods of the timer and nanoseconds; labels are rank, thread and state (running, waiting).
     """

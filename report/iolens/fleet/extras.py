@@ -15,8 +15,8 @@ from typing import Any
 def installation_command(extra: str, spec_of: Callable[[str], Any] = find_spec) -> str:
     """Returns the shell command that adds the packages of an extra to this installation.
 
-    An environment that `make install` made has no pip of its own, so the system's pip works on it. The packages of the
-    system's own Python are not pip's to change, so a new environment is put on top of them.
+    An environment that `make install` made has no pip of its own, so the system's pip works on it. pip must not change
+    the packages of the system's own Python, so a new environment is made on top of them.
     """
     packages = shlex.join(_requirements(extra))
     python = shlex.quote(os.path.abspath(sys.executable))

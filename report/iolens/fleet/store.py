@@ -76,8 +76,8 @@ def known_logs(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 class NewRows:
-    """Writes the new rows of all tables under other names and renames them at the end, `logs` last; after an error
-    nothing is kept.
+    """Writes the new rows of all tables to files with temporary names, and renames the files at the end, `logs` last;
+    after an error no file is kept.
     """
 
     def __init__(self, folder: Path, name: str) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEAST = 2**20
 
 _TRUSTED = 0.5
-"""Maximum error in the calibration's own runs at which the model still counts as describing the storage."""
+"""Maximum error of the model in the calibration's own runs; with a larger error it does not describe the storage."""
 
 _DOUBT = "Do not trust predictions made with it."
 

@@ -1,4 +1,6 @@
-"""`iolens selfbench`: measures the cost of the profiler on this machine, and the most that it cost a job."""
+"""`iolens selfbench`: measures the cost of the profiler on this machine, and an upper bound on its cost for a recorded
+job.
+"""
 
 from __future__ import annotations
 

@@ -142,13 +142,13 @@ def _state(job: Sequence[Spool], named: bool = False) -> str:
 
 
 def _label(job: Sequence[Spool]) -> str:
-    """Returns the words by which a user knows a job."""
+    """Returns the description by which a user recognises a job: program, number, start and processes."""
     began = datetime.fromtimestamp(job[0].start).strftime("%Y-%m-%d %H:%M")
     return f"{job[0].program}, job {job[0].jobid} of {began}, {len(job)} of {max(job[0].ranks, 1)} processes"
 
 
 def _announce(jobs: Sequence[Sequence[Spool]], clean: bool) -> None:
-    """Prints the ended jobs that will be recovered or removed, before the first of them is."""
+    """Prints, in advance, the ended jobs that will be recovered or removed."""
     ended = [job for job in jobs if _state(job) == "ended without its log"]
     if ended:
         print("The spools of these jobs will be removed:" if clean else "Logs of these jobs will be made:")

@@ -66,7 +66,7 @@ def _rows_that_fit(log: Container, entry: Entry, ranks: int) -> Columns:
 
 
 def entries_of(log: Container) -> tuple[Entry, ...] | None:
-    """Returns the directory; None in a log that another profiler wrote, LogError when it is damaged."""
+    """Returns the directory; None in a log that another profiler wrote. Raises LogError if the directory is damaged."""
     if len(log.data) < FOOTER.size or log.data[-FOOTER.size :][:8] != MAGIC:
         return None
     _, offset, length, _ = FOOTER.unpack(log.data[-FOOTER.size :])
