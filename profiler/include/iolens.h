@@ -79,7 +79,7 @@ IOLENS_MARK void iolens_region_end(int id)
     IOLENS_CALL(region_end, (id));
 }
 
-/* Stops recording of the whole process if `state` is 0; else resumes it. */
+/* Stops recording in the whole process if `state` is 0; resumes recording otherwise. */
 IOLENS_MARK void iolens_record(int state)
 {
     (void)state;

@@ -197,8 +197,8 @@ static void advance(struct state *state, struct rank *rank, const double *gap, c
     }
 }
 
-/* Returns, of the ranks that still wait in a call, the one whose simulated time is smallest; -1 if all ranks
- * are at their end. */
+/* Returns the number of the rank with the smallest simulated time among the ranks that wait in a call; -1 if
+ * all ranks are at their end. */
 static int64_t first_stuck(const struct state *state)
 {
     int64_t found = -1;

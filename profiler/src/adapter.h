@@ -141,7 +141,8 @@ struct iolens_link {
     /* Only for a completing call: the value that iolens_mpi_link returned for the call that posted the
      * request. */
     int64_t request;
-    const char *name; /* Name of a function that has no number in enum iolens_mpi_function; else NULL. */
+    const char *name; /* Name of a function that has no number in enum iolens_mpi_function; NULL for all other
+                       * functions. */
 };
 
 #define BORDER(returns, name, parameters, meaning) returns name parameters;

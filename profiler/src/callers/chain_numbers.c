@@ -157,8 +157,8 @@ static int64_t room_for_own(const struct iolens_transport *transport, int64_t ow
     return iolens_chains.cut ? room / transport->size : own;
 }
 
-/* Numbers the nodes and objects that this rank has for itself, as many as there is room for. A node is made
- * after its parent, so the nodes with the lowest numbers form whole chains. */
+/* Numbers the nodes and objects that only this rank has, as far as there is room. A node is made after its
+ * parent, so the nodes with the lowest numbers form whole chains. */
 static void number_own(const struct iolens_transport *transport, const struct chains_of_all *all)
 {
     const struct chain_table *common = chain_numbers_common();

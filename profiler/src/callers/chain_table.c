@@ -33,9 +33,9 @@ static const char *name_in(const char *path, size_t *bytes)
     return path + begin;
 }
 
-/* Returns true if two objects are the same file or copies of it: the same build may lie in another folder on
- * each node. Different programs may share a build id that their authors chose, so the names are compared too.
- */
+/* Returns true if two objects are the same file or copies of it, because each node may have the same build in
+ * another folder. The names are compared too, because programs may share a build id that their authors
+ * chose. */
 static bool same_object(const struct chain_object *a, const struct chain_object *b)
 {
     size_t length, other;

@@ -10,7 +10,7 @@
 
 enum { OWN_FRAMES = 8, MOST_BINDINGS = 4 };
 
-/* Names of Fortran bindings: Open MPI's, then those of MPICH and its relatives. */
+/* Names of Fortran bindings: first Open MPI's, then MPICH's and those of MPICH's derivatives. */
 static const char *const BINDINGS[] = {"libmpi_mpifh", "libmpi_usempi", "libmpifort", "libmpichf",
                                        "libfmpich"};
 
@@ -65,8 +65,8 @@ struct chain {
     size_t count;
 };
 
-/* Fills in the chain of at most `depth` return addresses from the caller outward. The recorder's own frames
- * precede the caller and are left out, and so are frames of a binding that follow it. */
+/* Fills in the chain of at most `depth` return addresses, from the caller outward. Left out are the
+ * recorder's own frames, which precede the caller, and frames of a language binding, which follow it. */
 static void find_chain(struct chain *chain, uintptr_t caller, size_t depth)
 {
     static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));

@@ -128,8 +128,8 @@ static bool is_same(const struct object *object, const struct object *wanted)
            memcmp(object->what.build_id, wanted->what.build_id, sizeof object->what.build_id) == 0;
 }
 
-/* Returns true if an object of the loader's list is already among the recorded ones, and marks it as seen. An
- * object that is loaded again keeps its entry, unless another object has been at its addresses meanwhile. */
+/* Returns true if an object of the loader's list is already recorded, and marks it as seen. An object that is
+ * loaded again keeps its entry, unless another object has been at its addresses meanwhile. */
 static bool is_known(const struct objects *objects, const struct object *wanted)
 {
     bool replaced = false;
@@ -179,8 +179,8 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* Notes objects that were loaded since the last look. The loader counts all objects ever loaded, so an
- * unchanged count means that there is nothing to look at. */
+/* Notes objects that were loaded since the last call. The loader counts all objects that it ever loaded, so
+ * an unchanged count means that there is nothing new. */
 static void look(void *state)
 {
     struct objects *objects = state;
@@ -243,8 +243,8 @@ void objects_unloaded(void)
 }
 
 /* Returns the object that contained an address in the given era, and the offset in its file; the address
- * itself if no known object contained it. If several objects lay at the address one after another, it is the
- * one that was unloaded first among those that were still loaded in that era. */
+ * itself if no known object contained it. Of several objects that lay there one after another, it is the
+ * first that was unloaded after that era began. */
 struct place object_place(uint64_t address, uint32_t era)
 {
     const struct objects *objects = table_state_known(TABLE_objects);
@@ -298,8 +298,8 @@ static void put_rows(struct buffer *rows, const struct chain_table *table, int64
     }
 }
 
-/* Collects the rows of `objects`. Ranks behind the last one with room write none; their chains show
- * addresses. */
+/* Collects the rows of `objects`. Ranks for which there is no room write none, and their chains show
+ * addresses instead of objects. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     const struct chain_table *common = chain_numbers_common();

@@ -19,8 +19,8 @@ void objects_look(void);
 /* Called when an object may have been unloaded. */
 void objects_unloaded(void);
 
-/* Returns the present era of an address, which ends when its object is unloaded: another object may be loaded
- * there then. May be called from a signal handler. */
+/* Returns the present era of an address. The era ends when the object at the address is unloaded, because
+ * another object may then be loaded there. May be called from a signal handler. */
 uint32_t object_era(uint64_t address);
 
 /* Returns the object that contains the address in this era, and the address in the object's file. */

@@ -1,5 +1,5 @@
-/* One rank's records of one module on their way to the log: few records are kept as they are and packed
- * at the end; many records are packed one by one (pack.h). */
+/* One rank's records of one module on their way to the log. If they are few, they are kept as they are and
+ * packed at the end; if they are many, each is packed at once (pack.h). */
 #ifndef IOLENS_RECORDS_H
 #define IOLENS_RECORDS_H
 

@@ -137,8 +137,8 @@ static bool is_given_twice(int fd, const struct stat *info)
     return false;
 }
 
-/* Returns true if other descriptors of the file are followed. They may share the new open file's position, so
- * the kernel is asked for the position of all of them from now on. */
+/* Returns true if other descriptors of the file are followed. They may share the new open file's position;
+ * from now on the kernel is asked for the position of each. */
 static bool is_followed_elsewhere(const struct file *file)
 {
     bool found = false;

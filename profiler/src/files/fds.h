@@ -53,8 +53,8 @@ extern struct fds iolens_fds;
 /* Records which descriptors the program inherited. Called when the program begins. */
 void fds_start(void);
 
-/* Returns the open file of a descriptor whose opening was not recorded, and makes it at the first request.
- * Returns NULL unless the descriptor is that of a file with a name. */
+/* Returns the open file of a descriptor whose opening was not recorded; it is made at the first call. Returns
+ * NULL unless the descriptor belongs to a file with a name. */
 struct open_file *fds_inherited(int fd);
 
 /* Forgets the file of `fd`, because `fd` has become a copy of a descriptor whose opening was not recorded.
@@ -100,8 +100,8 @@ static inline bool fds_is_regular(int fd)
     return open && atomic_load_explicit(&open->kind, memory_order_relaxed) == FD_REGULAR;
 }
 
-/* Asks the kernel once what an unknown descriptor is and remembers the answer. Signal handlers may call it;
- * errno is preserved. */
+/* Asks the kernel for the kind of an unknown descriptor, once, and keeps the answer. Signal handlers may call
+ * it; errno is preserved. */
 void fds_learn_kind(int fd);
 
 /* Detaches all open files from their records, which a child of fork has lost. Descriptors keep their files

@@ -87,8 +87,8 @@ void *registry_state_at_end(struct file *file, enum module_index module, int fd)
 /* Creates a state before its file is known; NULL without memory, or while recording is switched off. */
 void *registry_spare(enum module_index module);
 
-/* Attaches a state of registry_spare to its file and returns the file's state: the earlier one if the file
- * already had one, NULL if the file is left out. */
+/* Attaches a state of registry_spare to its file, and returns the state that the file has now. That is an
+ * earlier state if the file already had one, and NULL if the file is left out. */
 void *registry_install(struct file *file, enum module_index module, void *state);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* Writes the distinct entries to `out`, each ended by a newline; "" if the file is no ELF file of this
- * machine or has no such section. Entries that do not fit are left out. Takes four short reads. */
+ * machine or has no such section. Entries that do not fit are left out. Needs four short reads. */
 void compiler_read(const char *path, char *out, size_t size);
 
 #endif

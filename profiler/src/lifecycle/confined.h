@@ -1,5 +1,5 @@
-/* A program may give up rights that recording needs: reading the time stamp counter, which then raises
- * SIGSEGV, and making system calls, which then kill it. The recorder sees this before it happens, but only
+/* A program may give up rights that recording needs. Afterwards reading the time stamp counter raises
+ * SIGSEGV, or a forbidden system call kills the process. The recorder sees this before it happens, but only
  * in calls through the C library. A filter that existed before the program began (a container's) does not
  * matter here. */
 #ifndef IOLENS_CONFINED_H

@@ -145,8 +145,8 @@ static void create(struct writer *writer, const struct iolens_transport *transpo
 }
 
 /* Reads facts that only the recording process itself can tell. Does nothing for a process that has already
- * ended and whose spool is being read. Returns false if the records could not be finished without changing
- * those in the spool. */
+ * ended and whose spool is being read. Returns false if the records cannot be finished without changing the
+ * records in the spool. */
 static bool read_process(void)
 {
     if (iolens.lost)

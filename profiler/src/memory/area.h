@@ -17,8 +17,8 @@ struct area {
     unsigned char *claimed;
 };
 
-/* Marks bytes as occupied. Returns false if some were occupied before: if records overlapped, a change of one
- * would invalidate the checks of the other. */
+/* Marks bytes as occupied. Returns false if some were occupied before: if records overlapped, changing one of
+ * them could make the other invalid after it was checked. */
 static inline bool area_claim(const struct area *area, const char *at, size_t bytes)
 {
     if (!area->claimed || bytes == 0)

@@ -106,8 +106,8 @@ static void initialize(bool begins)
     iolens_process.init_seconds = clock_now(&iolens.clock) - iolens_process.init_began;
 }
 
-/* Reads what the process has used so far. Memory, faults and processor time count from its start, including
- * programs before an exec. */
+/* Reads the resources that the process has used so far. Memory, faults and processor time count from its
+ * start, including programs before an exec. */
 static void read_usage(void *state)
 {
     struct rusage usage;

@@ -42,8 +42,8 @@ static int64_t known(const struct lives *lives)
     return !lives ? 0 : lives->started < LIVES_MOST ? lives->started : LIVES_MOST;
 }
 
-/* Puts the row of a thread. The usage of a thread that has not ended yet is read now; that of a killed
- * process is unknown. */
+/* Appends the row of a thread. If the thread has not ended yet, its usage is read now; in a killed process it
+ * is unknown. */
 static void put(struct buffer *rows, const struct life *life, int32_t number, int rank)
 {
     double end = life->end;

@@ -19,7 +19,7 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
 }
 
 /* Returns how many communicators with the same ranks were made before, by the hash of the ranks, and counts
- * this one. Without memory returns 0 for all, so that they get the same number. */
+ * this one. Without memory, returns 0 for all such communicators, so that all of them get the same number. */
 static uint32_t count(uint64_t hash)
 {
     struct group *group = groups;

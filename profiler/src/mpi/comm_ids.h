@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Returns the number of a communicator that is used for the first time: a hash of its ranks of
- * MPI_COMM_WORLD and of how many communicators of the same ranks came before. Its ranks make those in the
- * same order, because making one is a collective call. Returns 0 for an intercommunicator and for ranks
+/* Returns the number of a communicator at its first use. The number is a hash of its ranks in MPI_COMM_WORLD
+ * and of how many communicators with the same ranks were made before. These ranks agree on it, because they
+ * make communicators by collective calls, in the same order. Returns 0 for an intercommunicator and for ranks
  * outside of MPI_COMM_WORLD. The lock of new communicators must be held. */
 uint32_t comm_id_next(int size, int first, int stride, const int *world);
 

@@ -80,8 +80,8 @@ bool comms_start(void)
            pmpi.Win_create_keyval(copy_no_window, forget_window, &windows_keyval, NULL) == MPI_SUCCESS;
 }
 
-/* Keeps the ranks of a communicator in MPI_COMM_WORLD: as first rank and stride if they follow this rule,
- * else as the array. */
+/* Keeps the numbers that the ranks of a communicator have in MPI_COMM_WORLD: as first number and stride if
+ * they are evenly spaced, else as the array. */
 static void keep_ranks(struct comm *comm, int *world, int count)
 {
     comm->first = world[0];
@@ -239,8 +239,8 @@ struct comm *comm_of_group(MPI_Group group)
     return NULL;
 }
 
-/* Makes the facts of a window, as of a communicator. MPI cannot tell a window's communicator, only its group,
- * so the facts are stored as an attribute of the window. */
+/* Determines the facts about a window's communicator. MPI does not tell that communicator, only its group, so
+ * the facts are stored as an attribute of the window. */
 static struct comm *make_of_window(MPI_Win win)
 {
     MPI_Group group;

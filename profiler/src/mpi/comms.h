@@ -30,7 +30,8 @@ bool comms_start(void);
 /* Returns the facts of a communicator; NULL for the null handle, or if MPI refuses. */
 struct comm *comm_of(MPI_Comm comm);
 
-/* Returns the facts of the communicator that a window was made from; its `id` is that of the window. */
+/* Returns facts about the communicator from which a window was made. Their `id` is a number of the window
+ * itself. */
 struct comm *comm_of_window(MPI_Win win);
 
 /* Returns the ranks of a group, for the caller to release; NULL without memory or if MPI refuses. */

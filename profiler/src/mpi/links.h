@@ -23,8 +23,8 @@ int64_t link_message(struct traced *c, enum iolens_link_kind kind, const struct 
 /* Records a received message; its source and tag are in the status. */
 int64_t link_received(struct traced *c, const struct comm *comm, const MPI_Status *status, int64_t bytes);
 
-/* Records that the message or collective call that the event `request` posted is complete. `status` is that
- * of a receive, or NULL. */
+/* Records that a message or collective call, which was posted by the event in `request`, is complete.
+ * `status` is the status of a receive, or NULL. */
 void link_completed(struct traced *c, const struct request *request, const MPI_Status *status,
                     bool cancelled);
 

@@ -93,8 +93,8 @@ static bool has_component(const char *list, const char *component)
     return false;
 }
 
-/* Adds the component of a variable to the list of its framework. Only open components have variables, so the
- * list has the open ones. */
+/* Adds the component of a variable to the list of its framework. Only components that are open have
+ * variables, so the list contains the open components. */
 static void add_component(char lists[FRAMEWORK_COUNT][LIST_BYTES], const struct variable *variable)
 {
     for (int i = 0; i < FRAMEWORK_COUNT && strcmp(variable->component, "base") != 0; i++) {

@@ -79,8 +79,8 @@ static bool stood(const struct entry *entry, double then)
     return entry->request.posted <= then && (entry->passed == 0 || entry->passed > then);
 }
 
-/* Returns the link to the newest entry of a handle that was made before the time `until`, or the end of the
- * chain. Newer entries come before older ones. */
+/* Returns the link to the newest entry of a handle among those made before the time `until`; the end of the
+ * chain if there is none. Newer entries come before older ones. */
 static struct entry **find(struct shard *shard, uintptr_t handle, double until)
 {
     struct entry **place = chain_of(shard, handle);

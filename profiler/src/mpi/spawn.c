@@ -100,7 +100,7 @@ static void end(struct iolens_mpi_call *call, handle comm, int code)
 SPAWN("MPI_Comm_spawn", wide_Comm_spawn, Comm_spawn)
 SPAWN("PMPI_Comm_spawn", wide_PComm_spawn, Comm_spawn)
 
-/* The arguments of a call that starts several commands, each with arguments of its own. */
+/* The changed arguments of a call that starts several commands, each of which has arguments of its own. */
 struct enclosure {
     char **commands, ***argvs;
     int count;

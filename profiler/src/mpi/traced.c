@@ -140,8 +140,8 @@ void traced_matched_post(struct traced *c, MPI_Request request)
 /* Forgets a message whose receive failed: it is lost, for example because it was longer than the buffer. */
 void failed_matched(const struct traced *c) { requests_forget(c->handle, c->t0); }
 
-/* Stores a persistent or partitioned send. A partitioned one has the tag IOLENS_ANY: partitions of a message
- * are not matched with those of the receiver. */
+/* Stores a persistent or partitioned send. For a partitioned send the tag is IOLENS_ANY, because the sender's
+ * partitions are not matched with the receiver's. */
 void traced_send_init(const struct traced *c, MPI_Comm handle, int dest, int tag, int64_t bytes,
                       MPI_Request request)
 {
@@ -329,8 +329,8 @@ static bool is_of_class(int code, int wanted)
 /* Returns true for the MPI error after which each request's own status tells whether that request failed. */
 bool failed_in_status(int code) { return is_of_class(code, MPI_ERR_IN_STATUS); }
 
-/* Records the completion of those of the `done` MPI requests that did not fail, and forgets all requests that
- * MPI has freed. */
+/* Records the completion of each of the `done` MPI requests that did not fail. Forgets all requests that MPI
+ * has freed. */
 void failed_complete_many(struct traced *c, const MPI_Request *requests, int done, const int *indices)
 {
     for (int i = 0; i < done && i < c->number; i++)
@@ -363,8 +363,8 @@ void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request 
                      (struct request){.kind = REQUEST_FILE, .posted = posted, .file = file, .number = -1});
 }
 
-/* Times a barrier before the collective call, to separate waiting for other ranks from the call itself. An
- * intercommunicator has no such barrier, because only one of its groups would be in it. */
+/* Times a barrier before the collective call, to separate waiting for other ranks from the call itself. There
+ * is no such barrier on an intercommunicator, because only one of its two groups would take part. */
 void before_collective(MPI_Comm handle)
 {
     const struct comm *comm = traced_what & IOLENS_MPI_SYNC ? comm_of(handle) : NULL;

@@ -145,8 +145,9 @@
 #define ON_TEST(f, ...)                                                                                      \
     FN_OR(COMPLETES, f, __VA_ARGS__, before_complete(&c, *request, &status),                                 \
           *flag ? traced_complete(&c) : NOTHING, failed_complete(&c, *request))
-/* Records the completion of several requests. `statuses` is where the call writes one status or many. The
- * requests in `indices` are complete or, if that is NULL, the first `completed` ones. */
+/* Records the completion of several requests. `statuses` points to the status or the statuses that the call
+ * writes. The completed requests are those in `indices` or, if `indices` is NULL, the first `completed`
+ * requests. */
 #define COMPLETES_MANY(f, statuses, one, completed, indices, ...)                                            \
     FN_OR(COMPLETES, f, __VA_ARGS__, before_complete_many(&c, number, requests, &statuses, one),             \
           traced_complete_many(&c, completed, indices),                                                      \

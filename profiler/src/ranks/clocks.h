@@ -1,6 +1,7 @@
 /* One clock for the ranks of all hosts. Ranks that read the same monotonic clock need nothing. If there are
- * several clocks, the first rank of each compares its own with another one by messages back and forth,
- * along a tree whose root is rank 0, once when the job begins and once when it ends. */
+ * several clocks, the first rank of each clock compares its clock with another by sending messages back and
+ * forth. The comparisons form a tree whose root is rank 0; they are made when the job begins and when it
+ * ends. */
 #ifndef IOLENS_CLOCKS_H
 #define IOLENS_CLOCKS_H
 

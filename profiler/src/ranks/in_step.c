@@ -38,8 +38,8 @@ static bool together(enum step step, size_t bytes)
     return iolens_in_step.error == 0;
 }
 
-/* Waits until all ranks are here. Exchanging the states makes all ranks wait for each other, which is all
- * that a barrier does. */
+/* Waits until all ranks have called this function. No real barrier is needed, because exchanging the states
+ * already makes all ranks wait for each other. */
 static int barrier(void) { return together(STEP_BARRIER, 0) ? 0 : -1; }
 
 static int bcast(void *buffer, size_t bytes, int root)

@@ -23,7 +23,7 @@ static void put(struct buffer *lists, const struct kept_values *kept)
     buffer_put(lists, kept, kept_bytes((int)kept->words, (int)kept->used));
 }
 
-/* Adds the values of `higher` ranks to those of lower ones. */
+/* Adds the values of `higher` ranks to the lists of lower ranks. */
 static int add(struct buffer *lists, const struct buffer *higher, const void *context)
 {
     struct buffer both = {0};

@@ -99,7 +99,7 @@ struct names {
     int count;
 };
 
-/* Returns the names on the command line, or those on standard input if "-" stands there instead. */
+/* Returns the names on the command line; if "-" stands there instead, the names on standard input. */
 static struct names names_of(char **words, int count)
 {
     struct names names = {words, count};

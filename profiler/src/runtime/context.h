@@ -104,8 +104,8 @@ static inline bool iolens_paused(void)
  * memory. */
 bool iolens_is_this_process(void);
 
-/* Returns true in the recording process, and is cheap enough for every event. If vfork is wrapped (vfork.c),
- * its child never reaches an event, so the kernel need not be asked. */
+/* Returns true in the recording process. Cheap enough to be called at every event: where vfork is wrapped
+ * (vfork.c), a child of vfork never reaches an event, so the kernel need not be asked. */
 static inline bool iolens_owns_memory(void)
 {
 #if defined(__x86_64__)

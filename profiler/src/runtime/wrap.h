@@ -54,8 +54,8 @@ void wrap_expect_handlers(void);
         *place = before;                                                                                     \
     } while (0)
 
-/* Tables whose calls have times in the log define WRAP_SPENDS: these times are subtracted from those of the
- * traced functions that make the calls. */
+/* WRAP_SPENDS must be defined for tables whose calls have times in the log: these times are then subtracted
+ * from the times of the traced functions that make the calls. */
 #ifdef WRAP_SPENDS
 static inline void wrap_spend(const struct call *c) { iolens_spent_time += c->t1 - c->t0; }
 #else

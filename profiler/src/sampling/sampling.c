@@ -160,8 +160,8 @@ void sampling_when_started(void (*hold)(void))
         hold();
 }
 
-/* Starts sampling the calling thread. Unblocks the timer's signal, which a program may have blocked before
- * exec, or the thread that started this one. */
+/* Starts sampling the calling thread. Unblocks the timer's signal, which may have been blocked by the program
+ * before an exec, or by the thread that started this thread. */
 void sampling_enter(void)
 {
     struct sampling *sampling = iolens_sampling.state;
@@ -205,7 +205,7 @@ void sampling_start_child(void)
     sampling_enter();
 }
 
-/* Stops sampling all threads. Other threads may be in a wait, as a helper thread of MPI mostly is; the wait
+/* Stops sampling all threads. If another thread is in a wait, as helper threads of MPI mostly are, the wait
  * so far is counted. */
 void sampling_stop(void)
 {

@@ -34,8 +34,9 @@ void signal_stack_begin(void)
         set_mine();
 }
 
-/* Ends the use of this thread's alternate stack and gives its memory back, unless it is in use or the program
- * has set another one. A sanitizer gives the memory of a thread's alternate stack back by itself. */
+/* Ends the use of this thread's alternate stack, unless the thread runs on it now. Gives its memory back if
+ * it is still the thread's alternate stack; a sanitizer that has replaced it gives the memory back by
+ * itself. */
 void signal_stack_end(void)
 {
     stack_t now;

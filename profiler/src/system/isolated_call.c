@@ -61,8 +61,8 @@ static enum isolated_end wait_for(long copy, const struct room *room)
 }
 
 /* Does work that may crash in a copy of the process, and takes its answer. The copy sends no signal when it
- * ends, so the program's `wait` and its handler of SIGCHLD do not see it. With all signals blocked, no
- * handler of the program runs in the copy at a fault: the kernel ends it. */
+ * ends, so the program's `wait` and its handler of SIGCHLD do not see it. All signals are blocked in the
+ * copy, so that at a fault no handler of the program runs there: the kernel ends the copy. */
 enum isolated_end isolated_call(void (*work)(void *context, void *answer), void *context, void *answer,
                                 size_t bytes)
 {

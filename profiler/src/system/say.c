@@ -15,7 +15,7 @@ static struct stat stderr_at_start;
 void say_start(void) { file_info_fd(STDERR_FILENO, &stderr_at_start); }
 
 /* Replaces control characters, which a terminal would obey, by question marks. Names of files and programs
- * may contain any character, and those of other users stand in messages to root. */
+ * may contain any character, and messages to root may contain names that other users chose. */
 static void disarm(char *text)
 {
     unsigned char *at = (unsigned char *)text;

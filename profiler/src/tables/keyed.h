@@ -1,6 +1,6 @@
 /* Rows that are found by a key. Their number is not fixed; each is made at its first use, in the spool.
  *
- * Key and value are structures of the caller with a fixed size. A row is never moved or removed, so its
+ * Key and value are structures of fixed size that the caller defines. A row is never moved or removed, so its
  * address may be kept; the caller defines what its value holds. Finding takes no lock, and a signal handler
  * may make rows too if the shape allows it. The rows form a trie by the hash of their keys, which grows as
  * needed, and a list of all rows. */
@@ -35,8 +35,8 @@ struct keyed_shape {
     size_t key_bytes, value_bytes;
     uint64_t most;     /* Largest number of rows. */
     bool in_handlers;  /* True if signal handlers make rows too. */
-    const void *other; /* Key of the one row that all further keys share when there is no room; NULL if there
-                          is no such row. */
+    const void *other; /* Key of the row that all further keys share when there is no room for rows of their
+                        * own; NULL if there is no such row. */
 };
 
 /* Finds or makes the row of `key`. If there are already `most` rows, or no memory is left, returns the row of

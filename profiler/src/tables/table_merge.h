@@ -32,9 +32,9 @@ void table_fold(const struct process_table *type, struct buffer *rows);
 
 /* Collective. Limits the rows of each table with a `rest`; `rows` has those of all tables. If all ranks
  * together have more than `most` rows of a table, the rows with the largest `weight` stay (weights are
- * compared by powers of two; among equals those of the lower rank stay). `rest` says into which of
- * `rest_slots` rows on rank 0 each other row is merged. `at_most` has upper bounds, as for tables_collect; if
- * a bound exceeds `most`, one exchange finds the number of rows of all tables on all ranks. */
+ * compared by powers of two; among equals those of the lower rank stay). Each other row is merged into one of
+ * `rest_slots` rows on rank 0, which `rest` chooses. `at_most` has upper bounds, as for tables_collect; if a
+ * bound exceeds `most`, one exchange finds the number of rows of all tables on all ranks. */
 void tables_bound(const struct iolens_transport *transport, int64_t most, const int64_t at_most[TABLE_COUNT],
                   struct buffer rows[TABLE_COUNT]);
 

@@ -43,9 +43,9 @@ struct unwinding {
 struct unwinding unwind_begin(uintptr_t here, uintptr_t frame, struct stack_span stack);
 bool unwind_next(struct unwinding *at, uintptr_t *frame);
 
-/* Unwinds from a running function: `here` and `frame` are its __builtin_return_address(0) and
- * __builtin_frame_address(0), and the first return address is `here`. The function must keep a frame
- * pointer, which the use of the second builtin guarantees. */
+/* Returns the frames from a running function outwards. `here` and `frame` are that function's
+ * __builtin_return_address(0) and __builtin_frame_address(0); `here` is the first return address. The
+ * function must keep a frame pointer, which the second builtin ensures. */
 struct unwound unwind_callers(uintptr_t here, uintptr_t frame, struct stack_span stack, uintptr_t *frames,
                               size_t most);
 

@@ -45,8 +45,9 @@ static struct layout parse(const char *text)
     return layout;
 }
 
-/* Reads a file's layout as a text. A file system that has no such attribute is not asked again, because each
- * question costs a program for FUSE about 5 us; one such file system is remembered, by its device. */
+/* Reads a file's layout as a text. If a file system does not support the attribute, its device is remembered
+ * and it is not asked again, because a FUSE program needs about 5 us for each request. Only one device is
+ * remembered. */
 static ssize_t read_layout(const struct file *file, int fd, char *text, size_t room)
 {
     static const char NAME[] = "ceph.file.layout";

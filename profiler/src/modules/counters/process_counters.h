@@ -23,8 +23,8 @@ bool counters_reset(void);
  * them if events of the processor were requested. */
 extern unsigned iolens_counters_tracing;
 
-/* Returns a number that changes whenever counting restarts or recording is switched. A difference of counter
- * values across such a change is invalid. */
+/* Returns a number that changes whenever counting restarts, or recording is switched off or on. The
+ * difference of two counter values is valid only if this number was the same at both. */
 uint32_t counters_epoch(void);
 
 const struct event_choice *counters_choice(void);

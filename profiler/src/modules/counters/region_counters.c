@@ -10,8 +10,8 @@ enum { MOST_ROWS = 16384 };
 const struct keyed_shape region_counts_shape = {
     .key_bytes = sizeof(struct region_key), .value_bytes = sizeof(struct region_counts), .most = MOST_ROWS};
 
-/* Returns the row of this thread. Threads that run one after another share a row, because rows are limited; a
- * thread beside SLOTS_MOST others has a row of its own. */
+/* Returns the row of this thread. Threads that run one after another share a row, because the number of rows
+ * is limited. Beyond SLOTS_MOST threads at a time, each further thread has a row of its own. */
 static uint32_t row_of_thread(void)
 {
     uint32_t slot = thread_slot();

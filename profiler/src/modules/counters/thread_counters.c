@@ -79,8 +79,9 @@ static struct thread_counters *thread_counters(const struct event_choice *choice
     return of_thread;
 }
 
-/* Reads the counters of this thread at the start of a call. The clock is read after the counters here and
- * before them at the end, so that the time includes as little as possible of reading the counters. */
+/* Reads the counters of this thread at the start of a call. The clock is read after the counters here, and
+ * before the counters at the end, so that the measured time contains as little as possible of the time for
+ * reading them. */
 void counters_begin(struct counts *now)
 {
     const struct event_choice *choice = counters_choice();

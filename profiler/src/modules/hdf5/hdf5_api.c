@@ -67,7 +67,7 @@ static bool several(void)
 }
 
 /* Returns the position of a library in the list, and adds it if it is new. The caller must hold the lock. The
- * first library is the one that was in use before a second one appeared. */
+ * first library in the list is the one that was in use before a second library was loaded. */
 static int entered(void *place, const char *object)
 {
     if (!libraries[0].place)

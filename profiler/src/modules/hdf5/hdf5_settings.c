@@ -170,8 +170,8 @@ static void take(void *context, const char *key, const char *value)
             key, value);
 }
 
-/* Returns the settings for a path. With an alignment but no threshold, HDF5 would align objects of a few
- * bytes, so the program's own threshold stays, or the usual one is added. */
+/* Returns the settings for a path. If the user gives an alignment but no threshold, HDF5 would align even
+ * objects of a few bytes. So the program's own threshold is kept; if it has none, the usual one is added. */
 static struct values given_values(const char *path, const struct values *requested)
 {
     struct values given;

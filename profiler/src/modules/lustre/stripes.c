@@ -2,8 +2,8 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Returns the bytes of [0, end) that lie on one stripe: those of all complete rounds over the stripes, and
- * the stripe's part of the last round. */
+/* Returns how many bytes of [0, end) lie on one stripe: the bytes of all complete rounds over the stripes,
+ * plus the stripe's part of the last round. */
 static int64_t share_below(int64_t end, int64_t stripe_size, int64_t count, int64_t stripe)
 {
     int64_t round = stripe_size * count, rest = end % round - stripe * stripe_size;

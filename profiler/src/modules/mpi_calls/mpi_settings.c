@@ -116,8 +116,8 @@ static void count(int rank)
     buffer_free(&own);
 }
 
-/* Returns true if `rows` has a row equal to this one. Whole rows can be compared, because their rank numbers
- * are entered later. */
+/* Returns true if `rows` contains a row that equals the given row. Whole rows can be compared, because their
+ * rank numbers are entered later. */
 static bool has(const struct buffer *rows, const struct row *row)
 {
     const struct row *all = (const struct row *)rows->data;
@@ -136,8 +136,8 @@ static bool has_name(const struct buffer *rows, const struct row *row)
     return false;
 }
 
-/* Adds the settings of `own` that differ from `first`, and the names of those that it lacks; at most as many
- * rows as `own` has. */
+/* Adds the settings of `own` that differ from those of `first`, and the names of settings that only `first`
+ * has. Adds at most as many rows as `own` has. */
 static void put_differences(const struct buffer *first, const struct buffer *own, struct buffer *rows)
 {
     const struct row *mine = (const struct row *)own->data, *theirs = (const struct row *)first->data;

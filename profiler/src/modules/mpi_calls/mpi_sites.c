@@ -30,8 +30,8 @@ struct seen {
 struct own {
     const void *store; /* The table to which `seen` points; a child of fork has another table. */
     double beat;       /* Time of the next update of the spool's end of recording. */
-    double rare;       /* Time from which on a call does more than count itself (do_more); 0: every call
-                        * does. */
+    double rare;       /* Time from which on a call must do more than count itself (see do_more); 0 if every
+                        * call must. */
     struct mpi_pending pending;
     void *seen; /* Array of SEEN entries; NULL until it is allocated. */
 };
@@ -254,7 +254,7 @@ IOLENS_EXPORT void iolens_mpi_call(const struct iolens_mpi_call *call)
     clear_pending(&own.pending);
 }
 
-/* Records calls of no duration into a discarded row, to measure what recording costs. */
+/* Records calls that take no time into a discarded row, to measure how long recording takes. */
 static double trial(struct keyed *store, struct iolens_mpi_call call)
 {
     struct mpi_site nowhere = {0};

@@ -22,7 +22,7 @@ struct held {
     double core, fault;
 };
 
-/* Returns true if the latest reading is so old that another one costs little. */
+/* Returns true if the latest reading is so long ago that another reading costs little. */
 bool gaps_due(const struct gaps *gaps, double now);
 
 /* Returns how long each cause held up the thread in the gap between its latest call and the call from `t0` to

@@ -109,9 +109,9 @@ static int64_t bytes_received(const struct tcp_info *info)
     return (int64_t)info->tcpi_bytes_received - (ended && info->tcpi_bytes_received > 0);
 }
 
-/* Adds what the kernel has counted for a connection. A kernel before 4.19 does not tell the bytes that
- * were sent; its connections are left out, also from the number of established ones. Bytes that still wait
- * to be sent count as sent, because the program's calls have returned them. */
+/* Adds what the kernel has counted for a connection. On kernels before 4.19, which do not tell the bytes
+ * sent, connections are left out, also from the number of established connections. Bytes that still wait to
+ * be sent count as sent, because the program's call has already returned. */
 static void add_connection(struct keyed_row *row, int fd, bool at_end)
 {
     struct traffic *traffic = keyed_value(row, &shape);

@@ -1,5 +1,5 @@
-/* The parts of an object that have been fetched, by which bytes that are fetched again are distinguished from
- * new ones. */
+/* The parts of an object that have been fetched so far. They tell whether a byte is fetched for the first
+ * time or again. */
 #ifndef IOLENS_EXTENTS_H
 #define IOLENS_EXTENTS_H
 
@@ -7,7 +7,7 @@
 
 enum { MOST_EXTENTS = 256 };
 
-/* Disjoint parts in order, none of which touches the next one. */
+/* Parts in the order of their offsets. They do not overlap or touch. */
 struct extents {
     int64_t count;
     struct {

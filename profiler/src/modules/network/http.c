@@ -113,8 +113,8 @@ static uint64_t version_of(const struct http_transfer *transfer, const char *add
     return record_id(text, strlen(text));
 }
 
-/* Counts the bytes of an answer as new, as fetched again, or as bytes whose place is unknown. If the object
- * at this address is another one than at the last answer, its bytes are new. */
+/* Counts the bytes of an answer as new, as fetched again, or as bytes whose place is unknown. If the address
+ * now belongs to another object than at the last answer, all bytes are new. */
 static void place(struct keyed_row *row, const struct http_transfer *transfer, const char *address,
                   int64_t code, int64_t received)
 {

@@ -80,8 +80,8 @@ static void put_row(struct buffer *rows, const struct file *file, int64_t rank)
     buffer_put(rows, &row, sizeof row);
 }
 
-/* Puts the rows of files that all ranks share: one for each rank if there is room, else those of the ranks
- * that moved most bytes. */
+/* Appends the rows of files that all ranks share: a row for each rank if there is room, else only rows of the
+ * ranks that moved most bytes. */
 static int put_shared(const struct iolens_transport *transport, int64_t most, struct buffer *rows)
 {
     for (struct file *file = shared_first(MODULE_POSIX); file; file = shared_next(file, MODULE_POSIX))

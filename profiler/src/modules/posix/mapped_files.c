@@ -89,8 +89,8 @@ static bool keeps_in_memory(uint64_t kind)
     return kind == TMPFS_MAGIC || kind == RAMFS_MAGIC || kind == HUGETLBFS_MAGIC;
 }
 
-/* Returns how many pages of the file's range the page cache holds, or why that is unknown. A file of
- * overlayfs has a page cache of its own that stays empty, because its mappings use that of the file below. */
+/* Returns how many pages of the file's range are in the page cache, or why that is unknown. For overlayfs it
+ * is unknown: mappings use the page cache of the file below, and the file's own page cache stays empty. */
 static int64_t ask_descriptor(const struct map_call *map)
 {
     struct statfs system;
@@ -111,8 +111,8 @@ static void read_process_first(struct mapped_counts *counts)
     spin_unlock(&counts->lock);
 }
 
-/* Notes, before a file is mapped, what the page cache holds of it. mmap may still fail, so no record is made
- * here for a file that has none yet. */
+/* Notes, before a file is mapped, how much of it is in the page cache. mmap may still fail, so no record is
+ * made here for a file that has none yet. */
 void mapped_before_mmap(struct call *c, const struct map_call *map)
 {
     if (map->flags & MAP_FIXED)
@@ -128,7 +128,8 @@ void mapped_before_mmap(struct call *c, const struct map_call *map)
         read_process_first(c->taken);
 }
 
-/* Returns true if a followed mapping of the file shares bytes with this one, which would count twice. */
+/* Returns true if a followed mapping of the file shares bytes with the new mapping; these would be counted
+ * twice. */
 static bool is_followed(const struct mapping *fresh)
 {
     for (int i = 0; i < LIVE_MAPPINGS; i++) {

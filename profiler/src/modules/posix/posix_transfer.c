@@ -121,7 +121,8 @@ static int64_t asked_begin(struct open_file *open, int fd, enum posix_direction 
     return open->offset - bytes;
 }
 
-/* Returns the offset at which the access began; an access without an offset of its own moves the position. */
+/* Returns the offset at which the access began. An access that gives no offset also moves the file
+ * position. */
 static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t bytes)
 {
     if (offset != POSIX_AT_POSITION)

@@ -1,5 +1,5 @@
-/* Operations of the program that moved bytes which cannot be recorded, counted so that the log can say what
- * it lacks. */
+/* Counts of the program's operations that moved bytes in ways that cannot be recorded, so that the log can
+ * say what it lacks. */
 #ifndef IOLENS_UNFOLLOWED_H
 #define IOLENS_UNFOLLOWED_H
 

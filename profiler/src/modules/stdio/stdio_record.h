@@ -1,4 +1,4 @@
-/* The record of the STDIO module, and what is kept beside it while the process runs. */
+/* The record of the STDIO module, and further values that are kept for a file while the process runs. */
 #ifndef IOLENS_STDIO_RECORD_H
 #define IOLENS_STDIO_RECORD_H
 

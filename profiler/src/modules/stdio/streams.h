@@ -40,8 +40,8 @@ void streams_start(void);
 /* Returns true if this pseudo-file name of Darshan's belongs to a standard stream that is a file. */
 bool streams_is_redirected(const char *name);
 
-/* Returns true if this record id is that of a standard stream that is no file, but a terminal, a pipe or the
- * like. */
+/* Returns true if this record id belongs to a standard stream that is not a file but, for example, a terminal
+ * or a pipe. */
 bool streams_is_no_file(uint64_t id);
 
 /* Returns the entry of a stream; NULL if the stream is not recorded. Adds stdin, stdout and stderr at their
