@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 /* Answers LL_IOC_LOV_GETSTRIPE and LL_IOC_LOV_SETSTRIPE (struct lov_user_md_v1) for files below the mount.
- * Returns false for another request or file system, which the kernel answers. Else `result` is the return
+ * Returns false for any other request or file system; the kernel must answer it. Else `result` is the return
  * value of ioctl, with errno EINVAL for another structure or an impossible layout, EOVERFLOW if the caller
- * has room for fewer stripes (it learns how many there are), EEXIST if the file has data or is older than
- * the job. */
+ * has room for fewer stripes (it learns how many there are), EEXIST if the file has data or is older than the
+ * job. */
 bool lustre_ioctl(int fd, unsigned long request, void *argument, int *result);
 
 /* Returns the `f_type` to report for a descriptor, or for `path` unless NULL: Lustre's below the mount if

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The emulation keeps its state in shared memory and uses the small limits; replays are built with larger
- * ones. */
+/* Limits of the model. The emulation, which keeps its state in shared memory, uses the small limits; replays
+ * are built with larger ones. */
 #ifndef OST_MAX_TARGETS
 #define OST_MAX_TARGETS 64
 #define OST_MAX_CLIENTS 64
@@ -20,7 +20,7 @@
 #define OST_MAX_IN_FLIGHT        32
 #define OST_MAX_QUEUED           64 /* Number of dirty RPCs of one client and target that are counted one by one. */
 #define OST_MAX_METADATA_THREADS 64
-#define OST_MAX_PATHS            64 /* Largest number of files of one client that have a write path of their own. */
+#define OST_MAX_PATHS            64 /* Largest number of files of one client with separate write paths. */
 
 struct ost_params {
     int targets;

@@ -16,7 +16,8 @@ typedef struct Run {
     Exchange exchange;
     Solver solver;
     Store store;
-    /* Numbers of dumps: planned; written so far; in the file since it was last emptied; read back. */
+    /* Numbers of dumps: planned, written so far, written to the file since it was last emptied, and read
+     * back. */
     int dumps, written, in_file, read;
     double total_seconds; /* Seconds of this rank in steps, dumps and the close. */
     /* Seconds of this rank in I/O: `io_seconds` in dumps, the close and read-backs during the run,

@@ -122,7 +122,8 @@ static void pass(const Domain *domain, int to, const void *out, size_t sent, int
                  MPI_DOUBLE, from, 0, domain->comm, MPI_STATUS_IGNORE);
 }
 
-/* Eliminates all pencils of a batch through one cell, and keeps the eliminated rows for the way back. */
+/* Eliminates all pencils of a batch through one cell, and keeps the eliminated rows for the backward
+ * substitution. */
 static void go_forward(const Solver *solver, const Work *work, bool first_cell)
 {
     static const Row nothing;

@@ -1,5 +1,5 @@
-/* The results of a run: the throughputs that MAPL's original program reports, and the spread of times, which
- * the throughputs hide. MB is 2^20 bytes here, as in the original. */
+/* The results of a run: the throughputs that MAPL's original program reports, and the spread of the times,
+ * which throughputs do not show. MB is 2^20 bytes here, as in the original. */
 #ifndef CHECKPOINT_MEASURE_H
 #define CHECKPOINT_MEASURE_H
 

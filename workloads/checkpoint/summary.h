@@ -10,8 +10,8 @@ void summary_print(const Run *run, const Measured *measured, double seconds);
 /* Collective. Writes the JSON file of --json. */
 void summary_json(const Run *run, const Measured *measured, double seconds, Trouble *trouble);
 
-/* Returns `successful`, `unsuccessful` or `not performed`, and the reason in `detail`. Collective: the
- * position of a wrong value is that of the lowest rank that has one. */
+/* Returns `successful`, `unsuccessful` or `not performed`, and the reason in `detail`. Collective: if values
+ * are wrong, the reason names the position of the first wrong value on the lowest such rank. */
 const char *summary_verdict(const Run *run, const Measured *measured, char *detail, size_t size);
 
 #endif

@@ -9,7 +9,8 @@
  * above. */
 int iterations_of(int wanted, long long bytes);
 
-/* Collective. Times the calls after a tenth as many untimed ones; an untimed barrier follows each call. */
+/* Collective. Times the calls; before them it makes a tenth as many untimed calls. An untimed barrier follows
+ * each call. */
 Latency measure(const Operation *operation, const Element *element, long long bytes, int iterations,
                 MPI_Comm comm);
 

@@ -40,8 +40,8 @@ static void receive_late(const Pair *pair)
     MPI_Recv(pair->receive, pair->bytes, MPI_BYTE, pair->peer, TAG, pair->comm, MPI_STATUS_IGNORE);
 }
 
-/* Acts as rank 0 of a pair, and stores the time of each message in `seconds`, except the untimed first
- * ones. */
+/* Acts as rank 0 of a pair. Stores the time of each message in `seconds`, except those of the first messages,
+ * which are not timed. */
 static void lead(const Pair *pair, bool posted, int warm_up, int iterations, double *seconds)
 {
     for (int i = -warm_up; i < iterations; i++) {

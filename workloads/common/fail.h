@@ -38,10 +38,11 @@ void trouble_note_mpi(Trouble *trouble, int code, const char *what, const char *
  * most often a full file system. */
 void trouble_add_space(Trouble *trouble, const char *path);
 
-/* Collective: returns true if any rank has trouble; then every rank gets the text of the lowest such rank. */
+/* Collective. Returns true if any rank has noted an error; every rank then has the text of the lowest such
+ * rank. */
 bool trouble_shared(Trouble *trouble, MPI_Comm comm);
 
-/* Collective: ends the program with the text of the lowest rank that has trouble, if there is one. */
+/* Collective. If any rank has noted an error, ends the program with the text of the lowest such rank. */
 void fail_if_trouble(int status, Trouble *trouble, MPI_Comm comm);
 
 #endif

@@ -94,7 +94,7 @@ int64_t writes_unaligned(const WriteLog *log, int64_t stripe_size)
     return count;
 }
 
-/* Returns the number of stripes from the first to the last one written. */
+/* Returns the number of stripes from the start of the file to the end of the last one that was written. */
 static int64_t stripes_of(const WriteLog *log, int64_t stripe_size)
 {
     int64_t end = 0;

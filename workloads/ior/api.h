@@ -34,8 +34,7 @@ typedef struct Api {
 /* Returns the interface of this name; NULL if there is none, or if ior was built without it. */
 const Api *api_named(const char *name);
 
-/* Returns the interface that the settings name; MPIIO with the driver lustre-like is an interface of its
- * own. */
+/* Returns the interface that the settings name. MPIIO with the driver lustre-like is a separate interface. */
 const Api *api_of(const Settings *settings);
 
 /* Returns the names of all interfaces, as "POSIX, MPIIO, ...". */

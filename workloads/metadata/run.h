@@ -35,8 +35,8 @@ typedef struct Run {
 
 void run_prepare(Run *run, const Config *config, MPI_Comm comm);
 
-/* Runs all iterations; on trouble removes what this run created. Collective: all ranks get the same
- * trouble. */
+/* Runs all iterations. After an error, removes the files and folders that this run created. Collective: all
+ * ranks get the same error. */
 void run_all(Run *run, Trouble *trouble);
 
 void run_free(Run *run);
