@@ -18,7 +18,7 @@ STATUS_OF_RUN = "That of the program, 128 + n if signal n ended the program, 2 f
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Writes one page for each command, and one for all."""
+    """Writes a page for each command, and one page for `iolens` itself."""
     if len(arguments) not in (1, 2):
         print(__doc__, file=sys.stderr)
         return 2

@@ -67,7 +67,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def plain_wheel(folder: Path) -> Path:
-    """Returns the wheel of the Python package alone, without modules that an earlier version had."""
+    """Builds the wheel that contains only the Python package, and returns its path. The folder build/python is removed
+    first, because it may contain modules of an earlier version.
+    """
     shutil.rmtree(ROOT / "build" / "python", ignore_errors=True)
     command = [
         sys.executable,

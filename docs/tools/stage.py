@@ -1,7 +1,7 @@
 """Lay out the manual's sources for Sphinx: stage.py FOLDER.
 
-Every Markdown file of the repository becomes a page (pages.py), with its links going to pages, or to copies of the
-files that they name. Outputs and pictures are those that stand in the page (record.py): nothing is run or
+Every Markdown file of the repository becomes a page (pages.py). Its links are changed so that they lead to pages, or to
+copies of the files that they name. Outputs and pictures are those that stand in the page (record.py): nothing is run or
 measured here. The reference pages are written by reference.py.
 """
 
