@@ -21,8 +21,8 @@ def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
     its 95 % interval; None if too few settings ran more than once.
 
     `runs` have their point in `point`. A straight line is fitted by least squares through the logarithms of the rates
-    over the runs' place in the order of starts (0 to 1). The mean of its point is subtracted from both, so that
-    settings do not matter. The interval is Student's, from the scatter around the line.
+    over the runs' place in the order of starts (0 to 1). From both, the mean over all runs of the same point is
+    subtracted, so that settings do not matter. The interval is Student's, from the scatter around the line.
     """
     import numpy as np
 

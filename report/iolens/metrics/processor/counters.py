@@ -252,7 +252,7 @@ def counters(job: Job, ask: Ask = DEFAULT) -> Records | None:
 
 
 def _parts_by(rows: Records, name: str) -> Iterator[tuple[str, Records]]:
-    """Yields the rows of each value of a column."""
+    """Yields, for each value of a column, the rows that have it."""
     same = Groups(rows[name])
     for place, part in zip(same.first, same.parts(np.arange(len(rows))), strict=True):
         yield str(rows[name][place]), rows.where(part)

@@ -27,11 +27,11 @@ _COLUMNS = (
 def thread_balance(job: Job, limit: int = 10) -> Records | None:
     """Returns how evenly the threads of each rank worked, the `limit` most uneven ranks first; helpers are left out.
 
-    threads (that worked), on_core (seconds of processor time of an average one), imbalance (seconds of the busiest
-    less the average), imbalance_percent (100 × (max - avg) / max × N / (N - 1)), busiest (seconds) and busiest_thread,
-    runnable and asleep (seconds in which an average one waited for a core, and was asleep or blocked), openmp and
-    openmp_share (seconds and per cent of an average thread's life in OpenMP's library, from samples: barriers, locks
-    and idle workers; NaN: not sampled). None if no rank had two threads that worked.
+    Columns: threads (that worked), on_core (seconds of processor time of an average thread), imbalance (seconds of the
+    busiest less the average), imbalance_percent (100 × (max - avg) / max × N / (N - 1)), busiest (seconds) and
+    busiest_thread, runnable and asleep (seconds in which an average thread waited for a core, and was asleep or
+    blocked), openmp and openmp_share (seconds and per cent of an average thread's life in OpenMP's library, from
+    samples: barriers, locks and idle workers; NaN: not sampled). None if no rank had two threads that worked.
     """
     rows = thread_usage(job)
     if rows is None:

@@ -12,9 +12,9 @@ and computing is at least the processor time outside the kernel, less the time i
 (MPI, STDIO, MPI-IO): a POSIX call works in the kernel. The rest of X was not measured: it is a part of its own, "not
 attributed". Nothing is divided by guessing. Without calls W is 0, and all parts are exact.
 
-Processor time inside MPI's calls is a part of MPI, and that inside I/O a part of I/O. MPI_Init was read apart: its P
-and R are subtracted exactly. A rank with several threads is described by its busiest one, the first if none is busier
-by a fifth; calls of several threads are added, to the run time at most.
+Processor time inside MPI's calls is a part of MPI, and that inside I/O a part of I/O. P and R of MPI_Init were read
+separately, and are subtracted exactly. A rank with several threads is described by its busiest thread, or by the first
+one if no other is busier by a fifth. Calls of several threads are added up, but to no more than the run time.
 
 Where the run was sampled by the wall clock and MPI was not traced, samples of that thread say how long it was in MPI,
 in I/O, and asleep outside of them: then only waiting for a core has to be bounded. Samples have the processor time by
@@ -426,7 +426,7 @@ _PRODUCT = "avg(c) / T; the product of the next four"
 
 
 def _known(value: float, why_not: str) -> float:
-    """Returns the value; NaN if there is a reason why it is not known."""
+    """Returns the value, or NaN if a reason is given why it is not known."""
     return float("nan") if why_not else value
 
 

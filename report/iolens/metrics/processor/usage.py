@@ -40,7 +40,7 @@ class CoreUse:
     alone: np.ndarray
 
     def of(self, ranks: np.ndarray) -> CoreUse:
-        """Returns the values of some ranks."""
+        """Returns the same seconds for some of the ranks only."""
         return CoreUse(*(getattr(self, one.name)[ranks] for one in fields(self)))
 
 
@@ -78,7 +78,7 @@ def core_use(job: Job) -> CoreUse | None:
 
 
 def _zero_if_unknown(seconds: float) -> float:
-    """Returns the seconds; 0 for NaN."""
+    """Returns the seconds, with 0 in place of NaN."""
     return seconds if not is_nan(seconds) else 0.0
 
 

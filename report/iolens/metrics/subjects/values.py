@@ -33,7 +33,7 @@ COMPLETE = (FUNCTIONS, IN_MPI, WAITED, _ON_PATH)
 """Groups whose names are complete: if the log has the group, a name that is missing in it took no time."""
 
 PROFILES = (WENT, *COMPLETE, _SAVED)
-"""Groups whose largest changes come first."""
+"""Groups whose numbers are sorted by the size of their change."""
 
 _VAGUE, _CERTAIN = (UNKNOWN, OFF_CORE, UNTRACED), 0.01
 """Parts of the time that the log could not attribute, and the largest share of them at which the other parts count as

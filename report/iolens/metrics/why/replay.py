@@ -45,11 +45,11 @@ class Pairs(NamedTuple):
 @dataclass(frozen=True)
 class Graph:
     """Dependencies. waiter: the calls that wait for others, in their order; the lists below name such a call by its
-    place in this list. leads: calls, and a waiter that cannot end before that call has begun. parts: calls, and a group
-    that the call's begin is a part of. frees: by group, the waiters that cannot end before all of the group have begun.
-    gap: seconds between a call and the one before it on its rank. cost: seconds that a call takes after what it waits
-    for. larger: for the first groups, a group that contains all calls of this group; -1: none. broken: number of calls
-    at which dependencies contradicted one another; a replay leaves them out there.
+    place in this list. leads: pairs of a call and a waiter that cannot end before the call has begun. parts: pairs of a
+    call and a group that its begin is a part of. frees: by group, the waiters that cannot end before all of the group
+    have begun. gap: seconds between a call and the one before it on its rank. cost: seconds that a call takes after
+    what it waits for. larger: for the first groups, a group that contains all calls of this group; -1: none. broken:
+    number of calls at which dependencies contradicted one another; a replay leaves them out there.
     """
 
     waiter: np.ndarray
@@ -123,9 +123,9 @@ def _message_edges(program: Program, joins: Joins) -> tuple[np.ndarray, np.ndarr
 class _Scans(NamedTuple):
     """Groups for scans: for each rank of a scan but the first, a group of the calls of all lower ranks.
 
-    entered, part_of: the call of the rank before it, a part of this group. larger: for each group of the job, the group
-    of the next rank, which contains all calls of this group; -1: none; empty without scans. completing, awaited: the
-    calls that wait for a group. latest: by group, the latest begin of its calls.
+    entered, part_of: pairs of the call of the rank before, and the group to which this call is added. larger: for each
+    group of the job, the group of the next rank, which contains all calls of this group; -1: none; empty without scans.
+    completing, awaited: the calls that wait for a group. latest: by group, the latest begin of its calls.
     """
 
     entered: np.ndarray

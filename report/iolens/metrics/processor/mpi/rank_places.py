@@ -17,8 +17,8 @@ _LEVELS = ("single", "funneled", "serialized", "multiple")
 
 @once_per_job
 def rank_places(job: Job) -> Records | None:
-    """Returns rank, host, cpus (as the kernel lists them), cpu_count, thread_level (in words), shared_with (ranks of
-    its node that may run on one of these processors too) and warning.
+    """Returns one row per rank: rank, host, cpus (as the kernel lists them), cpu_count, thread_level (in words),
+    shared_with (number of other ranks of its node that may run on one of these processors, too) and warning.
 
     Warnings: "more ranks than processors" (of the node, or on the same set of processors), "shares processors" (a set
     that is neither another rank's own nor disjoint from it), "not bound" (all ranks may run on all processors, and
@@ -46,9 +46,10 @@ def rank_places(job: Job) -> Records | None:
 
 @once_per_job
 def node_places(job: Job) -> Records | None:
-    """Returns nodes (how many are alike), host (the first of them), ranks (on each), cpu_count (processors that any of
-    its ranks may use; 0: not known), shared (ranks on each node that share processors with another rank) and warning
-    (the most serious one of any rank). Returns None if MPI was not traced.
+    """Returns one row per kind of node: nodes (number of nodes of this kind), host (the first of them), ranks (on
+    each), cpu_count (processors that any of its ranks may use; 0: not known), shared (number of ranks on each node that
+    share processors with another rank) and warning (the most serious one of any rank). Returns None if MPI was not
+    traced.
     """
     places = rank_places(job)
     if places is None:
@@ -96,9 +97,9 @@ def processors(text: str) -> frozenset[int]:
 
 @once_per_job
 def communicators(job: Job) -> pd.DataFrame | None:
-    """Returns size and remote_size (ranks of the two groups; 0: one group), ranks (that used communicators of these
-    sizes; NaN: only the sum is known) and communicators (the most that a rank used). Returns None if MPI was not
-    traced.
+    """Returns one row per size of communicators: size and remote_size (ranks of the two groups; 0: one group), ranks
+    (that used communicators of these sizes; NaN: only the sum is known) and communicators (the most that a rank used).
+    Returns None if MPI was not traced.
     """
     rows = table_frame(job, "mpi_communicators")
     if rows is None:

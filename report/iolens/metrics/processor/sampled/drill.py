@@ -74,8 +74,8 @@ def drill(
     """Returns the rows of a pat_report table; `rows` have `rank`, the levels as text and the measures. A level may be
     spread over columns `name 1`, `name 2` …
 
-    An empty text ends a row's path; if other rows of the path have a name, and in the first level, it is shown as (no
-    LEVEL). Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes
+    An empty text ends a row's path. It is shown as (no LEVEL) in the first level, and if other rows of the same path
+    have a name. Columns of the result: depth (0: the total), level, name, the measures (means over `ranks`; extremes
     unchanged), and for the first measure share (per cent of the total), imbalance, imbalance_percent, most and
     most_rank. The row of a single rank holds that rank's own values; its share is of the sum over all ranks, so that
     the shares of ranks add up to the share of the row above them. NaN means that a value has no meaning here, or that

@@ -78,9 +78,9 @@ def tracing_cost(job: Job) -> Records | None:
     """Returns what recording the calls of each traced group cost, the most expensive group first.
 
     Columns: group, calls and seconds (of an average rank), per_call (seconds of a call), share (per cent of the run
-    time). Lower bounds: each process measured how long recording a call takes at least, when it ended; reading counters
-    is not in it. NaN if a process was killed. The group mpi stands for calls of MPI. Returns None for a log without
-    these measurements.
+    time). The times are lower bounds: at its end, each process measured how long recording a call takes at least,
+    without reading counters. NaN if a process was killed. The group mpi stands for calls of MPI. Returns None for a log
+    without these measurements.
     """
     messages = mpi_rows(job)
     of_mpi = None if messages is None else labelled(messages, "group", "mpi")

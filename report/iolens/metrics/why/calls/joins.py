@@ -48,12 +48,14 @@ number of seconds.
 
 @dataclass(frozen=True)
 class Joins:
-    """Messages: calls that posted and completed the send and the receive (arrays; -1: none completed it), and the
-    message's bytes. Collective calls: `group` of each role, the calls in which the rank entered and in which it
-    completed, the shape and root of its group, and `behind`, the call of a rank whose data came so late that this rank
-    waited for them (-1: none is known). perhaps_behind: such a call where this rank may have waited for another
-    operation instead, which the same call completed. windows: one-sided communication. not_joined: roles of messages or
-    collective calls without partner.
+    """Calls that belong together, as arrays of their positions (-1: no call).
+
+    Messages: the calls that posted and completed the send and the receive, and the message's `size` in bytes.
+    Collective calls: the `group` of each role, the calls in which the rank `entered` and `completed` it, the `shape` of
+    its group, whether the rank is its root, and `behind`, the call of a rank whose data came so late that this rank
+    waited for them (-1: none is known). `perhaps_behind` is the same, but this rank may have waited for another
+    operation, which the same call completed. `windows`: one-sided communication. `not_joined`: number of roles without
+    a partner.
     """
 
     send: np.ndarray
