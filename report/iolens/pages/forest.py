@@ -73,7 +73,7 @@ def _forest_subtitle(forest: Forest) -> str:
 
 
 def _page_marks(forest: Forest) -> list[str]:
-    """Returns the marks that every page must show."""
+    """Returns the marks that every page must show, such as PARTIAL LOGS."""
     states = (("PARTIAL LOGS", any(each.partial for each in forest.processes)), ("DAMAGED LOGS", bool(forest.damaged)))
     return [label for label, holds in states if holds]
 
@@ -138,7 +138,7 @@ def _pipeline_sentences(forest: Forest) -> list[str]:
 
 
 def _fact_table(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
-    """Returns two columns of name and value."""
+    """Returns facts for two columns side by side, each fact with its name and its value."""
     rows = summary.processes(forest)
     hosts = {each.host for each in forest.processes if each.host}
     tree = summary.process_groups(forest)

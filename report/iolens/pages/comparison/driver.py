@@ -49,7 +49,7 @@ DRIVERS: Mapping[str, Driver] = {
         "which takes no hints file: give cb_nodes and cb_buffer_size in the MPI_Info of MPI_File_open.",
     ),
 }
-"""Sentences by the `driver` of the frame of runs."""
+"""The known drivers, by the value of `driver` in the frame of runs."""
 
 
 def _drivers_of(runs: pd.DataFrame) -> list[str]:

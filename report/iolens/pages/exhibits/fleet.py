@@ -172,4 +172,4 @@ FLEET_EXHIBITS: tuple[Exhibit[Store], ...] = (
     TREND,
     DAMAGED,
 )
-"""The exhibits in the order of the terminal."""
+"""The exhibits in the order in which the terminal shows them."""

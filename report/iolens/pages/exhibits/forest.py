@@ -368,4 +368,4 @@ FOREST_EXHIBITS: tuple[Exhibit[Forest], ...] = (
     ACTIVITY,
     _PROCESSES_OF,
 )
-"""The exhibits in the order of the terminal."""
+"""The exhibits in the order in which the terminal shows them."""

@@ -28,7 +28,7 @@ _FOLLOWED = "Only the first thread of each rank is followed; other jobs are not 
 
 
 def _rank(value: int) -> str:
-    """Returns a rank in words."""
+    """Returns a rank as text; `all` if the number is negative."""
     return "all" if value < 0 else str(value)
 
 

@@ -87,7 +87,7 @@ def job_subtitle(job: Job) -> str:
 
 
 def labels(job: Job) -> list[str]:
-    """Returns the marks that every page must show."""
+    """Returns the marks that every page must show, such as that the log is partial."""
     states = ((_PARTIAL, job.partial), (_ANONYMIZED, job.anonymized))
     return [*storage_marks({job.storage}), *(label for label, holds in states if holds)]
 
@@ -98,7 +98,9 @@ def _short(path: str) -> str:
 
 
 def fact_columns(job: Job) -> tuple[list[list[str]], list[list[str]]]:
-    """Returns two columns of name and value, without what this log does not know."""
+    """Returns facts for two columns side by side, each with its name and its value; facts that this log does not know
+    are left out.
+    """
     info = job.info
     hosts = [str(host) for host in info.get("hosts", [])]
     compilers = info.get("compiler") or []

@@ -7,7 +7,7 @@ from iolens.advise.table import RULES
 
 
 def rules_text() -> str:
-    """Returns both tables in Markdown."""
+    """Returns the table of the rules and that of their thresholds, in Markdown."""
     rules = ["| rule | the finding is reported if | thresholds |", "|---|---|---|"]
     for rule in RULES:
         keys = ", ".join(f"`{key}`" for key in rule.limits)
