@@ -20,12 +20,12 @@ written; neither.
 
 @cache
 def file_rows(forest: Forest) -> pd.DataFrame:
-    """Returns a row per path, those with most bytes first, standard streams left out.
+    """Returns a row per path, those with most bytes first; standard streams are left out.
 
-    path, role (one of _ROLES), size (highest offset that any process touched plus one; 0: not known), processes that
-    used it, producers, consumers and both (processes that only wrote, only read, or did both), bytes_read,
-    bytes_written, opens, seconds (over all processes), passes (bytes_read / size, NaN without), first and last (moment
-    of the first and last call, seconds since the first process began), files (1).
+    Columns: path, role (one of _ROLES), size (highest offset that any process touched plus one; 0: not known),
+    processes that used it, producers, consumers and both (processes that only wrote, only read, or did both),
+    bytes_read, bytes_written, opens, seconds (over all processes), passes (bytes_read / size, NaN without), first and
+    last (moment of the first and last call, seconds since the first process began), files (1).
     """
     uses = _uses_in_time(forest)
     read, written = uses["bytes_read"] > 0, uses["bytes_written"] > 0
@@ -143,9 +143,9 @@ def read_again(forest: Forest) -> pd.DataFrame | None:
     """Returns the folders whose files were read more than once, sorted by the bytes read beyond the first time; None
     without such folders.
 
-    folder, files (that were read), size (together), bytes_read, again (bytes_read beyond size, over the files read more
-    than once), least, median and most passes over a file (bytes_read / size), readers (processes). A data set whose
-    files all have the same number of passes was read in that many epochs.
+    Columns: folder, files (that were read), size (together), bytes_read, again (bytes_read beyond size, over the files
+    read more than once), least, median and most passes over a file (bytes_read / size), readers (processes). A data set
+    whose files all have the same number of passes was read in that many epochs.
     """
     found = file_rows(forest)
     found = found[(found["size"] > 0) & (found["bytes_read"] > 0)]

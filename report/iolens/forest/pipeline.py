@@ -66,16 +66,16 @@ class _Spent:
 @cache
 def input_pipeline(forest: Forest) -> pd.DataFrame | None:
     """Returns a row for each Python process that has workers (children of fork or multiprocessing that run no other
-    program), in the order of the start, at most MOST_LOADERS; None without one.
+    program), in the order of the start, at most MOST_LOADERS; None if there is none.
 
-    number and label of the main process, pid, workers, seconds (from the start of the first worker to the end of the
-    last one), waits (of the main process for its workers), own (its other time in `seconds`: training, and files),
-    reading, handing_over and decoding: mean seconds of a worker in calls on files, in waits for a task or for room in a
-    queue, and in the rest, which is on a processor or asleep; no_core: mean seconds in which it was ready to run and
-    had no core, by the kernel's count. `reading` is the time of the calls of all threads; the other times come from the
-    samples of the first thread. If another thread of a worker reads ahead, the time in its calls counts as reading.
-    limit: `training`, `reading`, `decoding`, `queueing` or `a core`, or empty with the `reason`. more_workers and
-    faster_storage: upper bounds in seconds on the gain if the main process never waited, and if files took no time.
+    Columns: number and label of the main process, pid, workers, seconds (from the start of the first worker to the end
+    of the last one), waits (of the main process for its workers), own (its other time in `seconds`: training, and
+    files), reading, handing_over and decoding: mean seconds of a worker in calls on files, in waits for a task or for
+    room in a queue, and in the rest, which is on a processor or asleep; no_core: mean seconds in which it was ready to
+    run and had no core, by the kernel's count. `reading` is the time of the calls of all threads; the other times come
+    from the samples of the first thread. If another thread of a worker reads ahead, the time in its calls counts as
+    reading. limit: `training`, `reading`, `decoding`, `queueing` or `a core`, or empty with the `reason`. more_workers
+    and faster_storage: upper bounds in seconds on the gain if the main process never waited, and if files took no time.
 
     The side that waits less holds up the other one. The bounds assume that the main process's own time remains, and,
     with storage that takes no time, the workers' own time divided by their number.

@@ -17,9 +17,9 @@ _SUMS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "read_second
 def processes(forest: Forest) -> pd.DataFrame:
     """Returns a row per log, in the order of their start: a process without MPI, or all ranks of an MPI job.
 
-    number, parent (a number; -1: none that left a log), without_log (ancestors in between that left none), group,
-    label, host, pid, rank (as a launcher gave it) and rank_from (the variable), ranks, start (seconds since the first
-    process began, by the host's clock after alignment), seconds, user_time and system_time (NaN: not recorded),
+    Columns: number, parent (a number; -1: none that left a log), without_log (ancestors in between that left none),
+    group, label, host, pid, rank (as a launcher gave it) and rank_from (the variable), ranks, start (seconds since the
+    first process began, by the host's clock after alignment), seconds, user_time and system_time (NaN: not recorded),
     off_processor (seconds times ranks less processor time, at least 0), files, the sums over files, io_seconds (over
     ranks), partial (reasons), command, log. Bytes are those of the layers at which they reach a file: POSIX and stdio,
     DFS or DAOS.
@@ -59,9 +59,9 @@ def processes(forest: Forest) -> pd.DataFrame:
 def process_groups(forest: Forest) -> pd.DataFrame:
     """Returns the tree of processes with equal ones folded, a row per group, in depth-first order.
 
-    Processes are equal if they run the same program (or script) and their parents are equal. group, depth, name,
-    processes (logs), ranks, first_rank and last_rank (as launchers gave them), hosts, start and end (of the first and
-    the last process, seconds since the first of all began), longest (seconds), files (paths that any of them used),
+    Processes are equal if they run the same program (or script) and their parents are equal. Columns: group, depth,
+    name, processes (logs), ranks, first_rank and last_rank (as launchers gave them), hosts, start and end (of the first
+    and the last process, seconds since the first of all began), longest (seconds), files (paths that any of them used),
     bytes_read, bytes_written, opens, io_seconds (sums over the processes' ranks), wall (seconds times ranks), cpu and
     off_processor (of the processes whose log knows them; NaN: none), partial (processes whose log is not whole).
     """

@@ -21,7 +21,7 @@ _SLACK = 1e-3
 class ProcessTree:
     """The tree of processes. For each process: `start` in seconds since the first one began, by aligned clocks;
     `parent`, the number of a process, or -1 if no ancestor has a log; `gap`, the number of ancestors between the two
-    that left no log; and `group`; `skew` is the correction of its clock in seconds (`process_clocks`). Groups are
+    that left no log; `group`; and `skew`, the correction of its clock in seconds (`process_clocks`). Groups are
     numbered in the order of the tree: `labels`, `depth`, and `above`, the group of their parents or -1.
     """
 
