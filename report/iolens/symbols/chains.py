@@ -52,8 +52,8 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
     """Returns for each (rank, node) of `resolve` the chain that ends there, outermost function first, with inlined
     functions.
 
-    Each rank finds the nodes that ranks have in common (symbols/common.py). The profiler's wrappers are left out, and
-    calls of a wrapper other than to the wrapped MPI function count as part of it. If a chain ends in the wrappers, the
+    Nodes that ranks have in common (symbols/common.py) are found for each rank. The profiler's wrappers are left out,
+    and other calls that a wrapper makes count as part of the wrapped MPI function. If a chain ends in the wrappers, the
     innermost frame is `RECORDER`, inside the function that was wrapped; see `of_a_wait`. Below a Python function with a
     known name, CPython's own functions on the way to the next one are left out. A function and the part that the
     compiler split from it are one frame.

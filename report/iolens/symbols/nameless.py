@@ -1,8 +1,9 @@
 """An object file without its symbol tables, for addr2line.
 
-GNU addr2line (2.35 to 2.40 at least) gives an inlined function the linker's name of the code that it was inlined into
-where its debug information holds no linkage name: inlined functions of C++ without external linkage, and procedures
-that a Fortran program contains. Without symbols it has nothing but the name in the debug information.
+GNU addr2line (2.35 to 2.40 at least) names some inlined functions wrongly: it gives them the linker's name of the code
+into which they were inlined, if the debug information holds no linkage name for them. This happens to C++ functions
+without external linkage, and to procedures that a Fortran program contains. Without symbol tables, addr2line takes the
+name from the debug information.
 """
 
 from __future__ import annotations
