@@ -1,4 +1,4 @@
-"""Chooses at random the runs that measure gains: faults of the half `thresholds`, repeated in turn with their healthy
+"""Chooses at random the runs that measure gains: faults of the set `thresholds`, repeated in turn with their healthy
 twins.
 """
 

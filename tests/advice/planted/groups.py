@@ -14,8 +14,8 @@ MIB = 1 << 20
 def group(
     name: str, expected: str, allowed: str, strengths: Sequence[float], ranks: int, make: Callable[[float], Row]
 ) -> list[Row]:
-    """Returns the runs of a fault: `make` returns the run for a strength. `expected`: the rules of which at least one
-    must report the fault; `allowed`: rules that may report something as well, because it is true of these runs by
+    """Returns the runs of a fault, which `make` makes for each strength. At least one of the rules `expected` must
+    report the fault; the rules `allowed` may report something as well, because it is true of these runs by
     construction.
     """
     known = {"expected": expected.split(), "allowed": allowed.split(), "group": name, "ranks": ranks}

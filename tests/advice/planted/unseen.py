@@ -93,8 +93,8 @@ def objects() -> None:
 
 
 def slabs() -> None:
-    """Writes rows that belong to the ranks in turn into one file by MPI-IO (mpi4py), by collective or independent
-    calls.
+    """Writes rows into one file by MPI-IO (mpi4py), by collective or independent calls; the rows belong to the ranks in
+    turn.
     """
     from mpi4py import MPI
 
