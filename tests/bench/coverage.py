@@ -131,8 +131,8 @@ def shuffled(random: np.random.Generator, points: int, repetitions: int) -> np.n
 def simulated(
     kind: str, points: int, repetitions: int, sweeps: int, best: float = 1.0, blocked: bool = True
 ) -> CoverageRow:
-    """Returns, over some sweeps whose points are equal except for one that is `best` times as fast, the shares of
-    sweeps in which each statement holds.
+    """Returns the shares of simulated sweeps in which each statement holds. All points of a sweep are equal, except for
+    one that is `best` times as fast.
     """
     random = np.random.default_rng(zlib.crc32(f"{kind} {points} {repetitions} {best} {blocked}".encode()))
     truth = np.zeros(points)

@@ -25,7 +25,7 @@ BUSY = 0.7
 """Share of the time between checkpoints that all ranks but the slow one spend in accesses."""
 
 Trace = tuple[np.ndarray, np.ndarray]
-"""The transfers of one rank in one file: offsets, and begin and end in seconds as two columns."""
+"""The transfers of one rank in one file: their offsets, and two columns with their begin and end in seconds."""
 
 
 def traces(accesses: int, file: int, rank: int) -> Trace:

@@ -53,7 +53,7 @@ def run(names: bytes, *words: str) -> tuple[float, float]:
 
 
 def measure(spool: Path, folder: Path, ranks: int) -> None:
-    """Prints the row of a number of ranks."""
+    """Prints the row for one number of ranks."""
     paths = copy_ranks(spool, folder / "spools", ranks)
     names = b"".join(str(path).encode() + b"\0" for path in paths)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -62,7 +62,9 @@ def truth(recorded: Recorded, model: StorageModel, search: Search, driver: str) 
 
 
 def searched(search: Search, seconds: list[float], seed: int) -> dict[int, float]:
-    """Returns the runs of a search: the speed that each saw, by the number of its setting."""
+    """Lets a search choose settings until its budget is spent; returns the measured speeds by the number of the
+    setting.
+    """
     noise, measured = random.Random(seed), dict[int, float]()
     while len(measured) < (usual_budget(len(search.points)).runs or 0):
         choice = search.next(measured)

@@ -46,7 +46,7 @@ def writes_beside(folder: Path) -> None:
 
 
 def chain(folder: Path) -> None:
-    """Writes on rank 0, which then tells rank 1, which computes and tells rank 2."""
+    """Writes on rank 0, which then sends to rank 1; each further rank computes before it sends to the next one."""
     for step in range(3):
         if WORLD.rank > 0:
             WORLD.recv(source=WORLD.rank - 1, tag=step)
