@@ -84,7 +84,8 @@ static void check_exponent(double value, int digits, const char *expected)
 static size_t attribute_length;
 static unsigned char attribute[64];
 
-/* Replaces the C library's function: a file system that returns the bytes set below. */
+/* Replaces the C library's function: returns the bytes that are set below as the layout of every file, and
+ * fails if there are none. */
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 {
     (void)path;

@@ -1,5 +1,5 @@
-/* Works, touches memory and sleeps, in two regions and a thread; prints the values of getrusage.
- *   counters_busy [kill] */
+/* Works, touches memory and sleeps, in two regions and a thread; prints the values of getrusage. Usage:
+ * counters_busy [kill] */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,8 +41,8 @@ int main(int argc, char **argv)
     iolens_region_end(1);
     iolens_region_begin(2, "sleep");
     getrusage(RUSAGE_THREAD, &usage);
-    /* A sleep that is over before the thread has gone to sleep gives up no core, so the kernel's count of
-     * switches is printed and not SLEEPS. */
+    /* A sleep that ends before the kernel takes the core away is no context switch, so the kernel's count is
+     * printed and not SLEEPS. */
     long slept = -usage.ru_nvcsw;
     for (int i = 0; i < SLEEPS; i++)
         usleep(100);

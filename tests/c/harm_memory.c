@@ -1,4 +1,4 @@
-/* harm_memory: 10 writes of 100 bytes to memory.dat; then no more memory is allowed to the process. */
+/* harm_memory: writes 100 bytes ten times to memory.dat; then the process may get no more memory. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

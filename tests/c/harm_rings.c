@@ -59,7 +59,7 @@ static int read_one(int fd, int i)
     return take();
 }
 
-/* Waits until a pipe has no reader, because the ring that read from it has ended. */
+/* Waits until the ring that read from a pipe has ended, so that the pipe has no reader. */
 static void await_end(int out)
 {
     struct pollfd pipe = {.fd = out, .events = POLLOUT};
@@ -323,7 +323,7 @@ static int kinds_of_rings(void)
     size_t bytes = 2 << 20;
     char *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     struct io_uring_params own = {.flags = NO_MMAP};
-    /* The last member of both is user_addr, which older headers lack. */
+    /* The last member of sq_off and of cq_off is user_addr, a name that older headers lack. */
     ((uint64_t *)(&own.sq_off + 1))[-1] = (uintptr_t)room;
     ((uint64_t *)(&own.cq_off + 1))[-1] = (uintptr_t)room + BYTES;
     int other = (int)syscall(SYS_io_uring_setup, 8, &own);

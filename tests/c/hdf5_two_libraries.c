@@ -1,5 +1,5 @@
 /* Opens a file with each of two HDF5 libraries, which the given plugins were linked with, and closes the
- * first one only. Compiled with -DPLUGIN, it is such a plugin. */
+ * first one only. Compiled with -DPLUGIN, this file is one of the plugins. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -180,7 +180,8 @@ static void looked_at(void)
     expect("Waitall", 1, 0, 23, 0), from(left, 23);
 }
 
-/* Uses buffers of the process, of a communicator and of a session; flushing or detaching a buffer waits. */
+/* Uses send buffers of the process, of a communicator and of a session; a call that flushes or detaches a
+ * buffer waits. */
 static void buffers(void)
 {
     char attached[1 << 12];

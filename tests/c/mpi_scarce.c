@@ -29,8 +29,8 @@ static long answer(long number, const long values[6])
     return number == SYS_mmap && refuse() ? -ENOMEM : make_call(number, values);
 }
 
-/* Replaces mremap, by which the recorder enlarges its memory, and refuses where memory is to be scarce. The
- * recorder's mmap is a system call without the C library, which is trapped. */
+/* Replaces mremap, by which the recorder enlarges its memory, and refuses when memory is to be scarce. The
+ * recorder makes mmap as a system call, which this program traps. */
 void *mremap(void *old, size_t from, size_t to, int flags, ...)
 {
     static void *(*real)(void *, size_t, size_t, int, ...);

@@ -1,4 +1,4 @@
-/* Many files, one write each: posix_many COUNT */
+/* Writes once to each of COUNT files: posix_many COUNT */
 #include "posix_expect.h"
 
 int main(int count, char **argument)

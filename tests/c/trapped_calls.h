@@ -84,7 +84,8 @@ static int find_recorder(struct dl_phdr_info *object, size_t bytes, void *code)
     return 0;
 }
 
-/* Traps the two calls, and the call that blocks signals. Ends the program if that is impossible. */
+/* Traps the two given system calls, and the one that blocks signals. Ends the program if that is
+ * impossible. */
 static void trap_calls(long first, long second, trapped_answer *answer)
 {
     enum { LOW = offsetof(struct seccomp_data, instruction_pointer), HIGH = LOW + sizeof(uint32_t) };
