@@ -1,4 +1,6 @@
-"""Runs many random programs in one process and compares their records with a model; shared by the library hunts."""
+"""Runs many random programs in one process and compares their records with a model; the hunts of HDF5 and PnetCDF use
+this file.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ struct state {
     int leaves;           /* True if the program's streams stay open until the process ends. */
 };
 
-/* Kind of object that an argument names; it decides what the journal of calls adds to the call. */
+/* Kind of object that an argument names. The journal adds other values to a call for each kind. */
 enum on { ON_NOTHING, ON_FD, ON_STREAM, ON_HANDLE };
 
 struct operation {

@@ -275,7 +275,8 @@ RUN_STAT(statx, struct statx, statx(fd_in(s, a[0]), a[1].text, (int)a[2].number,
 RUN_STAT(statx_fd, struct statx, statx(fd_in(s, a[0]), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &found),
          stx_mode)
 
-/* fsync SLOT … truncate PATH BYTES; ftruncate SLOT BYTES; fallocate SLOT FLAGS OFFSET BYTES */
+/* fsync SLOT … truncate PATH BYTES; ftruncate SLOT BYTES; fallocate SLOT FLAGS OFFSET BYTES: make the call of
+ * this name */
 RUN_CALL(fsync, fsync(fd_in(s, a[0])))
 RUN_CALL(fdatasync, fdatasync(fd_in(s, a[0])))
 RUN_CALL(truncate, truncate(a[0].text, a[1].number))
@@ -285,12 +286,14 @@ RUN_CALL(ftruncate64, ftruncate64(fd_in(s, a[0]), a[1].number))
 RUN_CALL(posix_fallocate, posix_fallocate(fd_in(s, a[0]), a[1].number, a[2].number))
 RUN_CALL(fallocate, fallocate(fd_in(s, a[0]), (int)a[1].number, a[2].number, a[3].number))
 
-/* rename FROM TO; renameat FOLDER-SLOT|-1 FROM FOLDER-SLOT|-1 TO; renameat2 … FLAGS */
+/* rename FROM TO; renameat FOLDER-SLOT|-1 FROM FOLDER-SLOT|-1 TO; renameat2 … FLAGS: make the call of this
+ * name */
 RUN_CALL(rename, rename(a[0].text, a[1].text))
 RUN_CALL(renameat, renameat(fd_in(s, a[0]), a[1].text, fd_in(s, a[2]), a[3].text))
 RUN_CALL(renameat2, renameat2(fd_in(s, a[0]), a[1].text, fd_in(s, a[2]), a[3].text, (unsigned)a[4].number))
 
-/* unlink PATH; unlinkat FOLDER-SLOT|-1 PATH FLAGS; link FROM TO; symlink TARGET PATH; mkdir PATH MODE … */
+/* unlink PATH; unlinkat FOLDER-SLOT|-1 PATH FLAGS; link FROM TO; symlink TARGET PATH; mkdir PATH MODE …: make
+ * the call of this name */
 RUN_CALL(unlink, unlink(a[0].text))
 RUN_CALL(unlinkat, unlinkat(fd_in(s, a[0]), a[1].text, (int)a[2].number))
 RUN_CALL(remove, remove(a[0].text))
@@ -321,7 +324,7 @@ static void note_source(struct entry *e, int fd, off64_t before)
     e->extra[1] = before;
 }
 static off64_t quiet_position(int fd) { return syscall(SYS_lseek, fd, 0L, SEEK_CUR); }
-/* Returns true if both descriptors are of one file, between whose ends the result of a copy is not
+/* Returns true if both descriptors are of one file: the result of a copy within one file is not
  * documented. */
 static int same_file(int from, int to)
 {

@@ -67,7 +67,8 @@ RUN_GET(fgetwc)
 RUN_GET(fgetwc_unlocked)
 RUN_GET(getwc)
 
-/* fgetws STREAM ROOM; fwscanf STREAM ROOM reads a word: the result is the number of items. */
+/* fgetws STREAM ROOM: reads a line; fwscanf STREAM ROOM: reads a word, and the result is the number of
+ * items. */
 RUN_LINE(fgetws, wchar_t, wmemset, wcslen)
 RUN_LINE(fgetws_unlocked, wchar_t, wmemset, wcslen)
 RUN(fwscanf)
