@@ -488,8 +488,9 @@ def test_ranks_that_share_processors_and_want_them() -> None:
 
 
 def test_ranks_that_all_lack_a_processor_at_once_lack_processors_in_mpi_too() -> None:
-    """Four ranks are in MPI for 90 s of 100 s. If each was without a processor for 90 s, none had one for 60 s at the
-    least, so that the ranks did not just poll for one that computed. With 74 s each, they may have taken turns.
+    """Four ranks are in MPI for 90 s of 100 s. If each was without a processor for 90 s, there were at least 60 s in
+    which no rank had one, so the ranks did not just poll for a rank that computed. With 74 s each, they may have taken
+    turns.
     """
     starved = placed("0,1", "0,1", "0,1", "0,1", on_core=5.0, runnable=90.0, mpi=90.0)
     assert findings(starved)[0].id == "crowded-processors"

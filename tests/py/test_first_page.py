@@ -156,7 +156,8 @@ def test_one_action_stands_on_the_first_page_and_all_on_the_next(monkeypatch: py
     found([finding(1)])
     assert job_advice.all_findings(made) == []
     found([finding(1, lines=30)])
-    assert "do this" not in said(job_advice.first_action(made))  # An incomplete action must not be shown at all.
+    # An action that does not fit whole must not be shown at all.
+    assert "do this" not in said(job_advice.first_action(made))
     assert said(job_advice.all_findings(made)).count("do this") == 30
     found([])
     assert said(job_advice.first_action(made)).startswith("No action is proposed")

@@ -104,7 +104,7 @@ def test_a_class_survives_being_written_and_read(tmp_path: Path, letter: str) ->
 def test_class_c_writes_what_npb_says() -> None:
     experiment = class_experiment("C", Choices())
     assert data_bytes(experiment.first or ()) == 6_802_444_800
-    assert data_bytes(experiment.arguments) == 850_305_600  # The number is the bytes of five dumps.
+    assert data_bytes(experiment.arguments) == 850_305_600  # These are the bytes of five dumps.
     assert data_bytes(class_experiment("C", Choices(full=True)).arguments) == 6_802_444_800
     assert "--io-only" in experiment.arguments
     assert "--io-only" not in (experiment.first or ())

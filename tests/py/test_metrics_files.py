@@ -25,8 +25,8 @@ def test_costly_files_stand_in_one_list() -> None:
     slow = [{"id": n, "rank": 0, "F_READ_TIME": 10.0 + n, "BYTES_READ": 1} for n in range(1, 17)]
     large = [{"id": 100 + n, "rank": 0, "F_READ_TIME": 1.0, "BYTES_READ": MIB * n} for n in range(1, 15)]
     found = costly_files.costly_files(job({"POSIX": frame("POSIX", [*slow, *large])})).frame()
-    # Sorted by time: the files with 16 to 2 s. Sorted by bytes: the large files, and one of the slow files, which have
-    # one byte each.
+    # The first 15 rows are the slowest files, by their time. Then come the files with the most bytes: the large files,
+    # and the last of the slow files.
     assert found["path"][:15].tolist() == [f"record {n}" for n in range(16, 1, -1)]
     assert {f"record {100 + n}" for n in range(1, 15)} <= set(found["path"][15:])
     assert found["path"].is_unique
@@ -92,11 +92,12 @@ def test_a_file_of_some_ranks_is_grouped() -> None:
 def test_places_are_the_cells_that_calls_cover() -> None:
     columns = ["id", "op", "offset", "length", "start", "end"]
     rows = [
-        (1, "write", 0, 250, 0.0, 0.1),  # A quarter of the calls end within the first second of ten.
+        # This call covers the first quarter of the file, within the first of ten seconds.
+        (1, "write", 0, 250, 0.0, 0.1),
         (1, "write", 500, 500, 4.0, 6.9),
         (1, "read", 250, 1, 9.5, 9.6),
         (1, "read", -1, 100, 0.0, 9.0),  # The offset of this access is unknown.
-        (2, "write", 0, 100, 0.0, 9.0),  # This access is to the file with fewer bytes.
+        (2, "write", 0, 100, 0.0, 9.0),  # This access is to another file, which has fewer bytes.
     ]
     made = job({"DXT_POSIX": pd.DataFrame(rows, columns=columns)}, {1: "/scratch/busy"})
     found = traces.transfer_places(made, "DXT_POSIX", rows=4, columns=10)

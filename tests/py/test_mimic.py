@@ -30,7 +30,9 @@ def program(rank: int, rows: list[tuple[CallKind, int, int, int]]) -> Calls:
 
 
 def folded(calls: Calls, threshold: float = np.inf) -> list[int]:
-    """Checks that the steps of each group make its calls, and returns the numbers of steps."""
+    """Checks that the steps of each group of ranks make the calls of the group, and returns the number of steps of each
+    group.
+    """
     sizes = []
     for group in rank_groups(calls, step_waits(calls, np.zeros(1 + int(calls.rank.max())))):
         steps = fold(calls, group, pauses(group, threshold))

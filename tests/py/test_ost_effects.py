@@ -59,7 +59,8 @@ ONE_NODE = {"ranks_per_client": 4}
 @pytest.mark.parametrize(
     ("effects", "steps", "stripes", "least", "most"),
     [
-        # Time of 128 or 32 MiB at the limit that is set; the targets alone would take an eighth or a quarter of it.
+        # The expected time is that of 32 or 128 MiB at the limit of the effect; the targets alone would take an eighth
+        # or a quarter of it.
         ({"client_file_mb_per_s": 200}, writes(0, 0, 32), 8, 32 * MIB / 200e6, 1.1 * 32 * MIB / 200e6),
         ({"client_mb_per_s": 400, **ONE_NODE}, FOUR_FILES, 1, 128 * MIB / 400e6, 1.1 * 128 * MIB / 400e6),
         (

@@ -277,7 +277,7 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     assert set(groups.index) == {"USER", "MPI", "MPI_SYNC", "POSIX", "BLAS"}
     assert groups["share"].sum() == pytest.approx(100.0)
     assert groups["time"].sum() == pytest.approx(made.run_time)
-    assert found.loc["MPI", ["time", "calls"]].tolist() == [1.5, 6.0]  # Equal to the sums of the raw table.
+    assert found.loc["MPI", ["time", "calls"]].tolist() == [1.5, 6.0]  # These are the sums of the raw table.
     assert found.loc["MPI_Allreduce(sync)", ["time", "imbalance", "most_rank"]].tolist() == [0.75, 2.25, 0.0]
     assert found.loc["write", ["time", "imbalance"]].tolist() == [0.75, 1.25]
     assert found.loc["dgemm_", ["time", "calls", "share"]].tolist() == [0.25, 3.0, 2.5]

@@ -147,7 +147,7 @@ def python() -> str:
 
 
 def test_functions_of_a_threaded_python_program_have_their_shares(python: str, tmp_path: Path) -> None:
-    """In the profile, too, the interpreter's work for a function counts for the function."""
+    """The profile counts the interpreter's work for a function as time of the function."""
     program = str(harness.ROOT / "tests/c/sampling_python.py")
     done = harness.run(python, program, "0.4", folder=tmp_path, IOLENS_SAMPLE="1000", PYTHONPERFSUPPORT="1")
     for each in harness.logs(tmp_path):

@@ -75,8 +75,8 @@ class _Answer(socketserver.StreamRequestHandler):
 
 
 def asked(folder: Path, answers: list[bytes], *paths: str, parts: int = 0) -> Job:
-    """Returns the log of a program that asks three times for the first path, for `parts` of it and all together, and
-    once for each further path.
+    """Returns the log of a program that asks three times for the first path, then for `parts` parts of it and for these
+    parts together, and once for each further path.
     """
     program = requests_program()
     folder.mkdir(exist_ok=True)

@@ -200,7 +200,7 @@ def test_nothing_is_said_of_files_kept_in_memory(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_nothing_is_said_of_files_whose_pages_the_kernel_hides() -> None:
-    """To a user who neither owns nor may write a file mincore calls all its pages resident."""
+    """mincore reports all pages of a file as resident to a user who neither owns the file nor may write it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "logs").mkdir()

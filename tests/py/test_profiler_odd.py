@@ -111,8 +111,8 @@ def test_the_library_itself_is_no_place_where_a_cancelled_thread_ends() -> None:
 
 @pytest.mark.parametrize("how", ["end", "flush", "all", "record", "leave"])
 def test_streams_that_were_closed_unseen_are_not_looked_at(how: str, tmp_path: Path) -> None:
-    """Waiting bytes are counted at the end, at a flush of all streams, and when recording resumes; an open stream keeps
-    its own. (The place of bytes that an unseen flush wrote is unknown.)
+    """Bytes that wait in a buffer are counted at the end, at a flush of all streams, and when recording resumes; those
+    of a stream that is still open count for its file. (The place of bytes that an unseen flush wrote is unknown.)
     """
     done = harness.run(harness.build_program("harm_streams"), how, folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "")

@@ -82,7 +82,9 @@ def reached(library: Path) -> set[str]:
 
 
 def test_no_library_calls_what_is_wrapped() -> None:
-    """No name may be one that the libraries define or that a list contains, even if this machine lacks that wrapper."""
+    """No library may call a function that one of the libraries wraps or that a list contains, even if this machine
+    lacks that wrapper.
+    """
     assert wrapped() >= {"open", "syscall", "gethostname", "malloc", "pthread_create", "poll", "dlclose", "longjmp"}
     names = wrapped() | listed()
     assert len(built()) >= 1 + len(TRACED)
@@ -92,7 +94,7 @@ def test_no_library_calls_what_is_wrapped() -> None:
 
 
 def test_a_call_of_a_wrapped_function_is_found(tmp_path: Path) -> None:
-    """The test of relocations must find calls through both kinds of tables."""
+    """The search for calls must find them through both kinds of relocation tables."""
     (tmp_path / "own.c").write_text("#include <unistd.h>\nint own(char *n) { return gethostname(n, 8) + getuid(); }\n")
     for flag in ("-fplt", "-fno-plt"):
         command = ["gcc", "-shared", "-fPIC", "-O1", flag, "-o", "own.so", "own.c"]

@@ -61,8 +61,8 @@ def records(job: Job) -> dict[str, list[int]]:
 @pytest.mark.parametrize("depth", [1, 2, 8, 64, 256])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_requests_are_those_that_the_program_counted(depth: int, seed: int, tmp_path: Path) -> None:
-    """Requests with vectors, fixed buffers and fixed files, in chains, on bad descriptors, at positions of their own;
-    some calls submit a part of the prepared requests only.
+    """The program makes requests with vectors, fixed buffers and fixed files, in chains, on bad descriptors, at
+    positions of their own; some calls submit a part of the prepared requests only.
     """
     job, said = recorded(harness.build_program("ring_fuzz"), str(depth), str(seed), folder=tmp_path)
     lines = [line.split() for line in said.splitlines()]

@@ -179,7 +179,9 @@ def test_odd_programs_go_on_as_without_a_sampler(how: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("how", ["contexts", "own", "overflow"])
 def test_stacks_without_room_for_a_handler(how: str, tmp_path: Path) -> None:
-    """Coroutines on stacks of 4 KiB, and threads with a stack for signals of their own, which stays theirs."""
+    """The programs have coroutines on stacks of 4 KiB, or threads with a stack of their own for signals, which must
+    stay theirs.
+    """
     program = harness.build_program("sampling_stacks")
     alone = subprocess.run([program, how], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (alone.stdout, alone.stderr, alone.returncode) == ("", "", 0)

@@ -83,7 +83,9 @@ def test_an_inlined_function_that_the_linker_never_knew_has_its_own_name(tmp_pat
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize("debug", ["-g0", "-g"])
 def test_a_copy_that_gcc_made_of_a_function_in_cpp_has_the_function_s_name(debug: str, tmp_path: Path) -> None:
-    """c++filt and addr2line write hidden(int) [clone .constprop.0] [clone .isra.0]."""
+    """For this copy c++filt and addr2line write hidden(int) [clone .constprop.0] [clone .isra.0]; the report writes
+    hidden(int).
+    """
     copy = "_Z6hiddeni.constprop.0.isra.0"
     (tmp_path / "source.cpp").write_text(f'void hidden(int) asm("{copy}");' + SOURCE.replace("static __", "__"))
     subprocess.run(["g++", "-O1", debug, "-Wl,--build-id", "-o", "program", "source.cpp"], cwd=tmp_path, check=True)

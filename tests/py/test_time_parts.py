@@ -85,7 +85,9 @@ def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...
 
 
 def assert_named(log: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Asserts that all outputs, bar and recipe name a run by this kind, and do not begin with an empty table of I/O."""
+    """Asserts that all outputs, the bar and the recipe name this kind, and that no output begins with an empty table of
+    I/O.
+    """
     part, headline = WORDS[kind]
     shown = assert_outputs_name(log, (headline,), log.parent, capsys)
     job = read_log(log)

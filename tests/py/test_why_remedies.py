@@ -36,7 +36,9 @@ def answers_of(job: Job, beside: Beside | None = None) -> dict[str, Answer]:
 
 
 def two_files() -> Job:
-    """Returns a job in which rank 0 writes file 1 for 5 s, and rank 1 meanwhile file 2 for 3 s, then both meet."""
+    """Returns a job in which rank 0 writes file 1 for 5 s and rank 1 writes file 2 for 3 s at the same time; then both
+    meet.
+    """
     late = RankLine().file(0, 5, 1).together("MPI_Barrier", 5, 5.1, 2)
     return job_with(late, RankLine().file(0, 3, 2).together("MPI_Barrier", 3, 5.1, 2))
 

@@ -94,7 +94,7 @@ def test_calls_without_partner_that_take_no_time_are_not_named() -> None:
 
 
 def test_a_first_message_may_wait_for_its_receiver_in_a_call_that_completes_others_too() -> None:
-    """Rank 0 sends to rank 1, which writes and receives late; messages of that size are buffered otherwise."""
+    """Rank 0 sends to rank 1, which writes and receives late; other messages of this size are buffered."""
     first = RankLine().send(0.1, 0.2, 1)
     to, other = first.post(1, 1.1, 1, 5, receives=False), first.post(1.1, 1.2, 2, 5)
     first.wait(1.2, 5.1, to, other).together("MPI_Barrier", 5.2, 5.3, 3)

@@ -133,7 +133,9 @@ class CollectiveCall:
 
 @dataclass
 class SimulatedCall:
-    """A call with its times. late: the other rank's call that it waited for, if any, until `free`."""
+    """A call with its times. If it waited for another rank, `late` is that rank's call, and the wait lasted until
+    `free`.
+    """
 
     rank: int
     step: SimulatedStep
