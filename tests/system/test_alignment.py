@@ -79,8 +79,8 @@ class Emulated:
     books: JobStatus
 
     def share(self, unit: str) -> tuple[int, int]:
-        """Returns the largest number of aggregators of a stripe or object, and how often one passed to another
-        aggregator.
+        """Returns the largest number of aggregators of a stripe or object, and how often a stripe or object passed to
+        another aggregator.
         """
         found = self.result["extra"][unit]
         return found["most_aggregators"], found["changes"]
@@ -187,8 +187,8 @@ def test_bound_domains_choose_aggregators_by_the_stripes(
 @pytest.mark.mpi
 @pytest.mark.parametrize(("driver", "handed_over"), [("library", True), ("lustre-like", False)])
 def test_dumps_of_btio_keep_their_stripes(tmp_path: Path, driver: str, handed_over: bool) -> None:
-    """The hints come from ROMIO's hints file, because Open MPI 5 loses the hints of a program, and with them those of
-    the same names in the file.
+    """The hints come from ROMIO's hints file, because Open MPI 5 loses the hints of a program, and also the hints in
+    the file that have the same names.
     """
     hints = {"romio_cb_write": "enable", "cb_config_list": "*:*", "cb_nodes": "4"}
     (tmp_path / "hints").write_text("".join(f"{key} {value}\n" for key, value in hints.items()))

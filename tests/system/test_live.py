@@ -1,4 +1,4 @@
-"""Tests the looks at a running job: `iolens live` and its snapshots."""
+"""Tests the commands that look at a running job: `iolens live`, and its snapshots."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def test_waiting_for_one_another_and_late_receives(compiled: Callable[..., Path]
 
 
 def test_chains_of_callers(compiled: Callable[..., Path], tmp_path: Path) -> None:
-    """With three callers each call site leads outwards to main, and the sums stay the same; so do single calls."""
+    """With three callers each call site leads outwards to main; the sums and the single calls stay the same."""
     done = run(compiled("usual"), "usual", tmp_path, IOLENS_CALLERS="3", IOLENS_TIMELINE="100000")
     assert done.returncode == 0, done.stderr
     assert counted(the_log(tmp_path)) == expected(tmp_path)

@@ -57,7 +57,7 @@ def test_the_component_in_use_is_told(programs: Path, tmp_path: Path, component:
 
 
 def test_calls_take_as_long_as_by_the_programs_clock(programs: Path, tmp_path: Path) -> None:
-    """The preloaded clock makes the profiler take every tick for twice as long, until the end of recording
+    """With the preloaded clock the profiler assumes twice the true length of its ticks, until the end of recording
     corrects it.
     """
     shim, source = tmp_path / "sprinting.so", ROOT / "tests/c/sprinting_clock.c"

@@ -65,8 +65,8 @@ def test_without_a_place_for_the_log_the_records_stay_and_it_is_said(
 @pytest.mark.parametrize("how", ["return", "kill"])
 @pytest.mark.parametrize("spools", ["elsewhere", "none", "beside the log"])
 def test_sentences_about_a_full_log_folder_agree(how: str, spools: str, tmp_path: Path, small_disk: Path) -> None:
-    """If messages say that records are kept, the command that they name must make the log. If no message does, one must
-    say that no log was written.
+    """If messages say that records are kept, the command that they name must make the log. If no message does, a
+    message must say that no log was written.
     """
     logs, made = small_disk / "logs", tmp_path / "made"
     logs.mkdir()
