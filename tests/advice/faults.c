@@ -1,6 +1,5 @@
-/* A program that does its I/O badly on purpose, or well. Each mode is one way of doing I/O, so that the
- * advice that must follow from its log is known before the log is written. Usage: mpirun -np N faults MODE
- * DIR [SCALE] */
+/* Does I/O badly on purpose, or well. Each mode is one way of doing I/O, so that it is known beforehand which
+ * advice must follow from the log. Usage: mpirun -np N faults MODE DIR [SCALE] */
 
 #include <fcntl.h>
 #include <mpi.h>
