@@ -88,13 +88,13 @@ def compiled(folder: Path) -> Iterator[tuple[str, MpiLibrary, list[str]]]:
 
 
 def measured(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder: Path) -> PlantedRun:
-    """Runs a program with planted writes of so many MiB (0: none), and analyses its log."""
+    """Runs a program with planted writes of `mib` MiB (0: none), and analyses its log."""
     log, _ = recorded(its, command, pattern, mib, folder)
     return _read(log)
 
 
 def recorded(its: MpiLibrary, command: list[str], pattern: str, mib: int, folder: Path) -> tuple[Path, str]:
-    """Runs a program with planted writes of so many MiB (0: none); returns its log and its output."""
+    """Runs a program with planted writes of `mib` MiB (0: none); returns its log and its output."""
     folder.mkdir()
     slow = re.sub(
         r"^ost_mb_per_s: \d+", "ost_mb_per_s: 20", (ROOT / "storage/ost.yaml").read_text(), flags=re.MULTILINE
