@@ -1,6 +1,6 @@
-/* crowded_ranks FOLDER: every rank writes its part of one shared file and a file of its own, hands 1000 bytes
- * to the next rank in a ring, and all add up one number; all of this in a region. The program is small, so
- * that many ranks fit on a machine. */
+/* crowded_ranks FOLDER: in one region, every rank writes its part of a shared file and a file of its own,
+ * sends 1000 bytes to the next rank in a ring, and takes part in a sum over all ranks. The program is small,
+ * so that many ranks fit on a machine. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

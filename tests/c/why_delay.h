@@ -5,7 +5,7 @@
  * until they are on the storage. */
 void planted_delay(int step);
 
-/* Sleeps for so many milliseconds, in place of computing. */
+/* Sleeps for this many milliseconds, in place of computing. */
 void work(int milliseconds);
 
 #endif
