@@ -132,8 +132,8 @@ RUN(exit)
     (void)a;
     (void)e;
 }
-/* fflush_all and fcloseall flush all streams; with the latter, streams have no buffers afterwards. flushed
- * STREAM, after them: the bytes that this stream held before (extra[2]) and its position now. */
+/* fflush_all and fcloseall flush all streams; after fcloseall streams have no buffers. flushed STREAM, after
+ * them: the bytes that this stream held before (extra[2]) and its position now. */
 RUN(fflush_all)
 {
     (void)a;
