@@ -31,8 +31,8 @@ def largest_of_bar(job: Job) -> str:
 
 
 def assert_outputs_name(log: Path, headlines: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Asserts that terminal, line, JSON, HTML and PDF all have the same one of these headlines; returns what `show`
-    printed. The PDF is left out where pdftotext is missing.
+    """Asserts that terminal, line, JSON, HTML and PDF have the same headline, which is one of these; returns what
+    `show` printed. The PDF is left out where pdftotext is missing.
     """
     capsys.readouterr()
     said = {}

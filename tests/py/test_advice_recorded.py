@@ -53,8 +53,8 @@ def test_recorded_runs_are_judged_without_contradiction(half: str) -> None:
 
 
 def test_more_aggregators_save_exchange_too() -> None:
-    """Regression: the bound was the time of POSIX alone, and so was smaller than what the right number of aggregators
-    saved.
+    """Regression: the bound came from the time of POSIX alone, and so was smaller than the gain of the right number of
+    aggregators.
     """
     few = [row for row in bounds("thresholds") if row[0].startswith("aggregators")]
     assert few

@@ -94,7 +94,7 @@ def test_no_library_calls_what_is_wrapped() -> None:
 
 
 def test_a_call_of_a_wrapped_function_is_found(tmp_path: Path) -> None:
-    """The search for calls must find them through both kinds of relocation tables."""
+    """The search must find calls with and without a procedure linkage table."""
     (tmp_path / "own.c").write_text("#include <unistd.h>\nint own(char *n) { return gethostname(n, 8) + getuid(); }\n")
     for flag in ("-fplt", "-fno-plt"):
         command = ["gcc", "-shared", "-fPIC", "-O1", flag, "-o", "own.so", "own.c"]

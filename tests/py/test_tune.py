@@ -321,7 +321,7 @@ def test_a_hint_that_the_driver_ignores_is_not_varied() -> None:
 
 
 def test_a_search_does_not_ask_for_a_refused_level_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A made-up driver takes at most two aggregators: the search spends one run on finding out."""
+    """A made-up driver takes at most two aggregators; the search must find that out in one run."""
     experiment = grid(matrix={"stripe_count": (1, 2), "aggregators": (1, 2, 4, 8)}, confirm=0)
     asked: list[str] = []
 

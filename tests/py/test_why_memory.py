@@ -54,7 +54,7 @@ def log_of_barriers(folder: Path) -> Path:
 
 
 def with_memory_for(rows: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    """Reads a log as if memory sufficed for only so many rows of each rank."""
+    """Reads a log as if memory sufficed for only `rows` rows of each rank."""
     share = 0.8 / MEMORY_PER_ROW["why_events"] / read_log(LOG).nprocs
     monkeypatch.setattr(private, "free_memory", lambda: int((rows + 0.5) / share))
     return read_log(path)

@@ -62,7 +62,7 @@ size_t fread(void *memory, size_t size, size_t count, FILE *stream) {
 
 
 def load(path: str, format: str, seconds: float) -> bytes:
-    """Reads a batch, and decodes it for so many seconds into a 64th of its bytes."""
+    """Reads a batch, and decodes it for `seconds` seconds into a 64th of its bytes."""
     batch = FORMATS[format][1](Path(path))
     time.sleep(seconds)
     return batch[::64]
