@@ -135,7 +135,7 @@ def on_targets_of_their_own(folder: Path, stripes: int) -> Path:
 
 
 def traced(folder: Path, stripes: int, log: Path) -> Path:
-    """Returns the log, with every transfer, of two ranks that write 48 MiB to a file of so many stripes."""
+    """Returns the log, with every transfer, of two ranks that write 48 MiB to a file of this many stripes."""
     ior = [IOR, *"-a POSIX -w -e -E -k -b 24m -t 1m -o".split(), on_targets_of_their_own(folder, stripes)]
     command = [*IOLENS, "run", "--dxt", "--", "mpirun", "-np", "2", *map(str, ior)]
     settings = mpi.environment("openmpi", 2, "romio321") | {"IOLENS_LOGFILE": str(log)}

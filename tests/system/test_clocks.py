@@ -74,8 +74,8 @@ def can(*command: str) -> bool:
 
 @pytest.fixture(scope="module")
 def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, pd.DataFrame, tuple[float, float]]:
-    """Ranks on a normal node, on two whose clocks have another start, and two ranks on one whose clock is too fast; the
-    first of these two is not recorded. Rank 0's clock is read before and after the job.
+    """One rank runs on a normal node, two on nodes whose clocks have another start, and two on a node whose clock is
+    too fast; the first of these last two is not recorded. Rank 0's clock is read before and after the job.
     """
     space = ["unshare", "--time", "--monotonic"]
     if not can(*space, "1") or not can("unshare", "--uts"):
