@@ -35,8 +35,8 @@ static inline int iolens_pat_flush(unsigned long *bytes)
     return PAT_API_OK;
 }
 
-/* Releases of CrayPAT differ: PAT_flush_buffer() and PAT_flush_buffer(&bytes) are both right. A macro takes
- * both in C, which has no default arguments. */
+/* Some releases of CrayPAT have PAT_flush_buffer(), others PAT_flush_buffer(&bytes). In C a macro accepts
+ * both, because C has no default arguments. */
 #ifdef __cplusplus
 static inline int PAT_flush_buffer(unsigned long *bytes = 0) { return iolens_pat_flush(bytes); }
 #else

@@ -11,10 +11,10 @@
 
 #include "chain_table.h"
 
-/* No node: the parent of an outermost node. In tables -1. */
+/* No node: the parent of an outermost node. In tables it is -1. */
 #define CALL_NODE_NONE CHAIN_NONE
 
-/* Stands for all chains without room; no node has this number. In tables -2. */
+/* Stands for all chains for which there was no room; no node has this number. In tables it is -2. */
 #define CALL_NODE_OTHER (CHAIN_NONE - 1)
 
 /* Finds or makes the node of `address` below `parent`. `leaf` is true if the address was being executed,

@@ -35,9 +35,9 @@ struct fds {
     _Atomic int used;                   /* One more than the highest descriptor in the table. */
     struct open_file *free;
     _Atomic uint64_t streamed; /* Bit fd: a stdio stream also moves this descriptor's position. */
-    /* Bits, one for each descriptor that the program did not open in a recorded call: it was open when the
-     * program began, or was made a copy of such a descriptor. `inherited` has the bits of those that the
-     * kernel has not been asked about yet. */
+    /* Bits, one for each descriptor. `given`: the program did not open it in a recorded call, because it was
+     * open when the program began, or is a copy of such a descriptor. `inherited`: those of them about which
+     * the kernel has not been asked yet. */
     _Atomic uint64_t given[FDS_GIVEN_WORDS], inherited[FDS_GIVEN_WORDS];
 };
 

@@ -55,7 +55,8 @@ static uint32_t modules_named(const char *list)
     return mask;
 }
 
-/* Cuts off and returns the word behind the last run of blanks; NULL if there is only one word. */
+/* Cuts the last word off a text, with the blanks before it, and returns that word; NULL if there is only one
+ * word. */
 static char *cut_last_word(char *text)
 {
     char *space = strrchr(text, ' ');

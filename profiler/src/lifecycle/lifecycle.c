@@ -215,8 +215,8 @@ IOLENS_EXPORT int iolens_adapter_attach(int abi)
     return abi == IOLENS_ADAPTER_ABI && iolens.wiped.recording ? 0 : -1;
 }
 
-/* Ends the recording of a rank that is not wanted, and discards everything that was recorded before the rank
- * was known. */
+/* Ends the recording of a rank that is excluded from recording, and discards what was recorded before the
+ * rank's number was known. */
 static void mute(void)
 {
     iolens.muted = true;

@@ -67,8 +67,8 @@ static bool begins_as_a_script(const char *path)
     return memcmp(start, "#!", sizeof start) == 0;
 }
 
-/* Returns true if the last part of the path ends a word of the command line, which is the text's first
- * line. */
+/* Returns true if the name of a file, without its folder, is a word of the command line or the last part of
+ * such a word. The command line is the first line of the text. */
 static bool is_on_command_line(const struct identity *identity, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -1,4 +1,5 @@
-/* The private regions behind Darshan's, as described in LOG.md, and their directory. */
+/* The private regions of the log, which follow Darshan's regions and are described in LOG.md, and the
+ * directory of these regions. */
 #ifndef IOLENS_PRIVATE_H
 #define IOLENS_PRIVATE_H
 

@@ -69,8 +69,8 @@ void writer_in_step(struct writer *writer, int error);
 /* Writes bytes uncompressed, on this rank alone. */
 void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_t count);
 
-/* Collective. Gives the file rank 0's permissions and renames it, or removes it; the first failed rank
- * prints the reason. Returns true if the file exists. */
+/* Collective. If all ranks succeeded, gives the file rank 0's permissions and its final name; else removes
+ * it, and the first failed rank prints the reason. Returns true if the file exists. */
 bool writer_close(struct writer *writer, mode_t mode);
 
 #endif

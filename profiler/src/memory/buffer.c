@@ -28,7 +28,7 @@ static bool keep(char *pages)
     return false;
 }
 
-/* Gets room for several buffers by one system call, and keeps the others. */
+/* Allocates memory for several buffers by one system call, and keeps the memory that is not needed now. */
 static char *several_pages(void)
 {
     char *pages = pages_alloc((size_t)AT_ONCE * FIRST_SIZE);

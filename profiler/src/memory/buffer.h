@@ -15,11 +15,11 @@ struct buffer {
     bool failed; /* Memory ran out; the contents are incomplete. */
 };
 
-/* Returns room for `bytes` more behind `used`; sets `failed` and returns NULL without memory. The caller then
- * tells buffer_add how much it filled. */
+/* Returns memory behind the contents with room for `bytes` bytes; if memory runs out, sets `failed` and
+ * returns NULL. The caller fills it, and then tells buffer_add how many bytes it filled. */
 void *buffer_room(struct buffer *buffer, size_t bytes);
-/* Returns room for `bytes` more and counts these bytes as used at once; sets `failed` and returns NULL
- * without memory. */
+/* Adds `bytes` bytes to the contents, and returns their place for the caller to fill; if memory runs out,
+ * sets `failed` and returns NULL. */
 void *buffer_add(struct buffer *buffer, size_t bytes);
 void buffer_put(struct buffer *buffer, const void *bytes, size_t count);
 /* Appends a text without its NUL. */

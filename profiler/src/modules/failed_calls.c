@@ -5,7 +5,7 @@
 
 #include "../tables/process_table.h"
 
-enum { ERRORS = 134 }; /* Larger than Linux's largest errno, 133. */
+enum { ERRORS = 134 }; /* One more than Linux's largest errno, 133. */
 
 struct failed_calls {
     _Atomic int64_t calls[FAILED_OPERATIONS][ERRORS];

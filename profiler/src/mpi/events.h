@@ -19,7 +19,7 @@ struct call {
     MPI_Offset offset; /* Byte offset at which a transfer begins; -1 if unknown. */
 };
 
-/* Position of a transfer without an explicit offset. */
+/* Values of a transfer's place that stand for the file's own pointer and for the shared pointer. */
 enum { OWN_POINTER = -1, SHARED_POINTER = -2 };
 
 /* Returns the MPI_Info to open the file with: that of the program, or a new one with the user's hints

@@ -46,7 +46,7 @@ void link_file(uint32_t communicator, int size, const char *name, double t0, dou
 /* Records a call such as MPI_Init, in which all ranks of `comm` take part. */
 void link_all(const struct iolens_mpi_call *call, MPI_Comm comm);
 
-/* Records a call that no other function has made an event for, with its times. */
+/* Records a call with its times, if no other function has recorded an event for it. */
 void link_rest(struct traced *c);
 
 #endif

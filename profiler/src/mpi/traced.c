@@ -65,7 +65,7 @@ void before_receive(struct traced *c, MPI_Comm comm, int source, int tag, MPI_St
     look_for_message(comm, source, tag);
 }
 
-/* Returns the bytes of a message; -1 if there was none. */
+/* Counts a received message and returns its bytes; -1 if no message was received. */
 static int64_t count_message(const struct comm *comm, const MPI_Status *status)
 {
     MPI_Count bytes = 0;

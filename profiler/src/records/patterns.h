@@ -1,5 +1,6 @@
 /* The most frequent accesses to a dataset: bytes, then length (count * block) and stride of the last five
- * dimensions, the fastest one first. Kept as frequent_values.h keeps single values. */
+ * dimensions, the fastest one first. They are kept in the way in which frequent_values.h keeps single
+ * values. */
 #ifndef IOLENS_PATTERNS_H
 #define IOLENS_PATTERNS_H
 

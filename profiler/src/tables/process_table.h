@@ -95,7 +95,7 @@ struct table_remarks {
      * an int64_t, in the state. */
     const char *left_out_text;
     size_t left_out_at;
-    /* Functions that return a sentence, or NULL if there is none. Either may be NULL. */
+    /* Functions that return a sentence, or NULL if there is nothing to say. Either pointer may be NULL. */
     const char *(*left_out)(void); /* Names the rows that `collect` left out on all ranks together. */
     const char *(*remark)(void);   /* Says what else is missing and why, or what the program did wrong. */
 };

@@ -1,4 +1,4 @@
-/* Merging rows of a process table, as its columns say. */
+/* Merges rows of a process table by the rules of its columns. */
 #ifndef IOLENS_TABLE_MERGE_H
 #define IOLENS_TABLE_MERGE_H
 

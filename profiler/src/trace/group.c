@@ -1,4 +1,5 @@
-/* The library of one group of functions; the macro TRACE_LIST names the list. */
+/* Builds the library that traces one group of functions. The macro TRACE_LIST is the name of the file that
+ * lists them. */
 #include "forward.h"
 
 #include <errno.h>

@@ -92,7 +92,7 @@ static struct cursor entry_at(const struct unwind_object *object, uintptr_t addr
     return cursor_block(&cursor, bytes == 0 ? UINT64_MAX : bytes);
 }
 
-/* Reads the fields that the letters of the augmentation announce. */
+/* Reads the fields that are announced by the letters of a CIE's augmentation string. */
 static void read_augmentation(struct cursor *cursor, const char *letters, struct common *common)
 {
     for (; *letters && !cursor->bad; letters++) {

@@ -35,7 +35,8 @@ bool counters_matter(void);
 /* Returns the rows of counter values by region, or NULL. */
 struct counters_state *counters_of_regions(void);
 
-/* Update the values of the whole run in the state: during the run, and at the end of recording. */
+/* Update the values of the whole run in the state. The first is called during the run, the second at the end
+ * of recording. */
 void counters_read_so_far(void);
 void counters_read_run(void);
 

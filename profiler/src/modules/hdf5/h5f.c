@@ -33,8 +33,8 @@ static struct h5f_state *state_of(hid_t object)
     return file ? registry_state(file, MODULE_H5F, -1) : NULL;
 }
 
-/* Returns true if a list of access properties opens files through MPI-IO. HDF5 2 has a variable for the
- * number of its driver, and earlier versions have a function. */
+/* Returns true if a list of access properties opens files through MPI-IO. The number of the MPI-IO driver is
+ * a variable in HDF5 2, and is returned by a function in earlier versions. */
 bool hdf5_through_mpi(hid_t access)
 {
     const struct hdf5_calls *hdf5 = hdf5_calls();

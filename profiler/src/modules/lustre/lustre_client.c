@@ -136,7 +136,8 @@ static bool is_same(const struct lustre_counter *a, const struct lustre_counter 
            strcmp(a->layer, b->layer) == 0;
 }
 
-/* Finds the earlier value of a counter, nearly always at the same place; a new counter was 0 before. */
+/* Returns the value that a counter had at the start of the job. It is nearly always at the same place of the
+ * list; a counter that is not in the list was 0. */
 static const struct lustre_counter *before(const struct lustre_counter *now, size_t place)
 {
     static const struct lustre_counter NONE = {0};

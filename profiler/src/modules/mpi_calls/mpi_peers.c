@@ -31,7 +31,7 @@ struct own {
     struct seen seen[SEEN];
 };
 static struct thread_rooms iolens_peers_seen = {.bytes = sizeof(struct own)};
-/* This thread's memory of the rows for the peers with which it exchanged messages last. */
+/* This thread's cache of the rows for the ranks with which it last exchanged messages. */
 static __thread void *room __attribute__((tls_model("initial-exec")));
 
 static struct keyed_shape shape = {sizeof(struct key), sizeof(struct counts), DEFAULT_PEERS, false, NULL};

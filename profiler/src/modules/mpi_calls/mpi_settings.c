@@ -10,8 +10,8 @@
 
 enum { MOST_SETTINGS = 256, NAME_BYTES = 64, VALUE_BYTES = 128, WORD_BYTES = 16 };
 
-/* Name of the kind of settings that are components of the MPI library. All texts end with a zero byte, also
- * in a spool, because they are copied with their bounds. */
+/* Name of the kind of settings that are components of the MPI library. The texts of a setting end with a zero
+ * byte even in a damaged spool, because each is copied with a limit. */
 #define COMPONENT "component"
 
 struct setting {

@@ -164,8 +164,8 @@ static struct seen *seen_at(const struct keyed *store, size_t hash)
     return seen ? &seen[hash % SEEN] : NULL;
 }
 
-/* Returns the counts of the place that made a call, from a cache if only one caller is recorded: with deeper
- * chains the outer callers may differ at each call. */
+/* Returns the counts of the place that made a call. A cache is used if only one caller is recorded; with
+ * longer call chains the outer callers may differ at each call. */
 static struct mpi_site *site_of(struct keyed *store, const struct iolens_mpi_call *call)
 {
     uintptr_t caller = iolens_callers == 1 ? chain_program(call->caller) : call->caller;

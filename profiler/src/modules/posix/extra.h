@@ -36,8 +36,9 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
  * contains this time, too. */
 void extra_leave_out(const struct file *file, double t0, double t1);
 
-/* Returns where a call that has moved this many bytes began, from the offset that it advanced;
- * POSIX_AT_POSITION without an offset, and after a failure, when the pointer may be invalid. */
+/* Returns the offset at which a call that moved this many bytes began, computed from the offset that the call
+ * has advanced. Returns POSIX_AT_POSITION if `offset` is NULL, or if the call failed, because the pointer may
+ * then be invalid. */
 int64_t extra_place(const off_t *offset, ssize_t moved);
 
 #endif

@@ -45,8 +45,8 @@ __attribute__((always_inline)) static inline void add_pattern(struct posix_state
         ints[d->max_byte] = last;
 }
 
-/* Counts a size that the previous call did not have. A size of 0 is neither remembered nor searched for,
- * because the frequent values cannot hold it. */
+/* Counts the size of an access that differs from the previous size. A size of 0 is neither remembered nor
+ * searched for, because the list of frequent values cannot hold it. */
 static int take_size(struct posix_state *s, struct frequent_values *sizes, enum posix_int first_bucket,
                      int which, int64_t bytes)
 {

@@ -35,7 +35,8 @@ enum {
     RING_FIRST_UNKNOWN = 1 << 18
 };
 
-/* Bits of ring_params.features: one mapping holds both rings; a wait has its limit as an argument. */
+/* Bits of ring_params.features. RING_SINGLE_MAPPING: one mapping holds both rings. RING_WAIT_ARGUMENT: a call
+ * that waits takes its time limit as an argument. */
 enum { RING_SINGLE_MAPPING = 1 << 0, RING_WAIT_ARGUMENT = 1 << 8 };
 
 /* Offsets for mmap of a ring's descriptor. */
