@@ -1,5 +1,5 @@
-/* The types of the arguments in posix.def and stdio.def, see row.h. Both names of a type for file offsets
- * have 64 bits; structures have a separate name for each. */
+/* The types of the arguments in posix.def and stdio.def, see row.h. The same type serves file offsets in both
+ * variants of a function, because off_t has 64 bits; structures have a separate type for each variant. */
 #ifndef CALLS_LIBC_TYPES_H
 #define CALLS_LIBC_TYPES_H
 

@@ -1,6 +1,6 @@
-/* Extent locks of objects, by the rules of Lustre's lock server (ldlm_extent.c): a granted range grows as far
- * as no other client's lock or request forbids, and less far on contended objects; when another client needs
- * any part of a lock, the whole lock is cancelled. */
+/* Extent locks of objects, by the rules of Lustre's lock server (ldlm_extent.c). A granted range grows as far
+ * as the locks and requests of other clients allow, and less far on contended objects. When another client
+ * needs any part of a lock, the whole lock is cancelled. */
 #include "model.h"
 
 enum { PAGE = 4096, FEW_LOCKS = 4, MANY_LOCKS = 32 };

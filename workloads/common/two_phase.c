@@ -15,7 +15,8 @@ enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DA
  * exchanges with each rank. */
 typedef struct Round {
     int64_t number;
-    Share *given, *taken; /* The bytes given to each aggregator, and the bytes taken from each rank. */
+    Share *given, *taken; /* `given`: by aggregator, the pieces and bytes given to it. `taken`: by rank, the
+                           * pieces and bytes taken from it. */
     Piece *sent, *lists;  /* Pieces that this rank gives to aggregators; on an aggregator, pieces that it
                            * takes from ranks. */
     MPI_Request *requests;
