@@ -1,5 +1,5 @@
 /* The tree of call chains: each node is an address and the chain of callers that led to it. A table that
- * records where something was called from keeps the number of a node.
+ * records where a call came from has the number of a node for it.
  *
  * Numbers are valid within one process: node 7 of one rank is not node 7 of another. chain_numbers.h
  * converts them into the numbers of the log. */

@@ -1,5 +1,5 @@
-/* Functions that the program generated at run time, as compilers of scripts do. Their names are in no
- * object file. Such compilers write them, if asked to, to /tmp/perf-PID.map: one line "BEGIN SIZE NAME"
+/* Functions that the program generated at run time, as just-in-time compilers do. Their names are in no
+ * object file. On request these compilers write the names to /tmp/perf-PID.map: one line "BEGIN SIZE NAME"
  * each, with both numbers in hex (Linux perf: tools/perf/Documentation/jit-interface.txt in the kernel's
  * source). */
 #include <fcntl.h>
@@ -168,9 +168,9 @@ static void put_rows(int fd, char *text, struct addresses *addresses, int rank, 
     addresses->count = stay;
 }
 
-/* Opens a regular file of this user that was written since the process began, because process numbers are
- * reused. File times come from the kernel's last tick, which may lie in the previous second. Returns -1 if
- * there is none. */
+/* Opens a regular file of this user that was written since the process began; an older file may be that of an
+ * earlier process with the same number. File times come from the kernel's last tick, which may lie in the
+ * previous second. Returns -1 if there is none. */
 static int open_map(int64_t pid, time_t since)
 {
     char path[PATH_ROOM];
@@ -191,8 +191,8 @@ struct maps {
     int own, parents;
 };
 
-/* Opens the maps of generated code: that of this process and, in a child of fork, that of its parent, whose
- * code the child also runs. */
+/* Opens the maps of generated code: the map of this process and, in a child of fork, also the map of its
+ * parent, whose code the child runs, too. */
 static struct maps open_maps(void)
 {
     return (struct maps){

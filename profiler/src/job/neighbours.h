@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Returns false if another process that the launcher started, itself or through up to three shells, is of the
- * same job and has loaded an MPI library but no adapter of this library. Returns true also if that cannot be
- * told: /proc is hidden, the process is on another node, or MPI is linked statically. */
+/* Returns false if the launcher also started a process of this job, directly or through up to three shells,
+ * that has loaded an MPI library but no adapter of this library. Returns true also if that cannot be found
+ * out: /proc is hidden, the process is on another node, or MPI is linked statically. */
 bool neighbours_are_recorded(void);
 
 #endif

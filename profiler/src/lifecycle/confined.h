@@ -5,12 +5,12 @@
 #ifndef IOLENS_CONFINED_H
 #define IOLENS_CONFINED_H
 
-/* Prepares for a prctl of the program with these arguments, which may forbid system calls or the counter of
- * time. Must be called before it. */
+/* Must be called before the program's prctl with these arguments, which may forbid system calls or reading
+ * the time stamp counter; prepares for that. */
 void confined_prctl(long option, long first, long second);
 
-/* Prepares for a system call seccomp of the program with these arguments, which may forbid system calls. Must
- * be called before it. */
+/* Must be called before the program's system call seccomp with these arguments, which may forbid system
+ * calls; prepares for that. */
 void confined_seccomp(long operation, long filter);
 
 #endif

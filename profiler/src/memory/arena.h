@@ -41,8 +41,8 @@ char *arena_text(struct arena *arena, const char *text);
 void *pages_alloc(size_t bytes);
 void pages_free(void *pages, size_t bytes);
 
-/* Returns the place to which pages of pages_alloc were moved to be `more` bytes; MAP_FAILED without memory.
- */
+/* Changes the size of memory from pages_alloc to `more` bytes and returns its place, which may be a new one;
+ * MAP_FAILED without memory. */
 void *pages_move(void *pages, size_t bytes, size_t more);
 
 #endif

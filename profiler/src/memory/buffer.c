@@ -38,7 +38,7 @@ static char *several_pages(void)
     return pages ? pages : pages_alloc(FIRST_SIZE);
 }
 
-/* Takes the pages that were returned last, because pages in use before are already in memory. */
+/* Returns the pages that were given back last, because these are in memory already. */
 static char *first_pages(size_t size)
 {
     for (size_t i = size == FIRST_SIZE ? KEPT : 0; i > 0; i--) {

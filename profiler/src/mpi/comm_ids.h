@@ -1,4 +1,4 @@
-/* Numbers that all ranks give the same communicator, found without asking other ranks. */
+/* Numbers of communicators. All ranks give a communicator the same number, without asking one another. */
 #ifndef IOLENS_COMM_IDS_H
 #define IOLENS_COMM_IDS_H
 

@@ -37,7 +37,8 @@ struct request {
     int tag, size;
 };
 
-/* Guards the table, because several threads may be in the library at once (MPI_THREAD_MULTIPLE). */
+/* Makes the table lock its entries, because several threads may be in the library at once
+ * (MPI_THREAD_MULTIPLE). */
 void requests_of_threads(void);
 
 /* Returns true if no requests are pending, so that lookups can be skipped. */

@@ -44,7 +44,7 @@ static int add(struct buffer *lists, const struct buffer *higher, const void *co
 
 static void combine(const void *in, void *inout) { kept_merge(in, inout); }
 
-/* Merges by a reduction if ranks cannot send messages, which needs lists of one size. */
+/* Merges by a reduction, if ranks cannot send messages. A reduction needs lists of equal size. */
 static int merge_by_reduction(const struct iolens_transport *transport, struct buffer *lists, size_t count)
 {
     struct buffer whole = {0};

@@ -43,15 +43,15 @@ struct module {
     /* Called when the process ends its recording, for work that only the process itself can do; may be
      * NULL. */
     void (*end)(void);
-    /* Moves the values that are still in a file's state into the state of a pseudo file, once, before all
-       other hooks; may be NULL. */
+    /* Moves the values that are still in a file's state into the state of a pseudo file. Called once, before
+     * all other hooks; may be NULL. */
     void (*flush)(const void *state);
     /* Collective, after all `flush`: exchanges what ranks need to know of one another for their records.
      * Skipped if `speaks` is false on all ranks; may be NULL. */
     bool (*speaks)(void);
     void (*agree)(const struct iolens_transport *transport);
-    /* Converts those times of the state that the shape does not name to the job's clock, once, after all
-     * `flush`; may be NULL. */
+    /* Converts to the job's clock those times of the state that the shape does not name. Called once, after
+     * all calls of `flush`; may be NULL. */
     void (*correct)(void *state, const struct timeline *line);
     /* Returns true if a pseudo file is worth a log even if the process used no real file; NULL if it never
      * is. */

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Continues as the owner of a spool if root recovers it. The user then owns the log, and the spool
- * cannot name a place that only root may write to. Returns false, after a message on standard error, if
- * that fails. */
+/* If root recovers a spool, continues with the rights of the spool's owner. That user then owns the log, and
+ * the spool cannot name a place that only root may write to. Returns false, after a message on standard
+ * error, if that fails. */
 bool owner_become(const char *spool);
 
 #endif

@@ -6,8 +6,8 @@
 static int hub;
 static struct iolens_transport transport;
 
-/* Sends a collective call with this rank's bytes to the hub, and receives the answer. Without a hub the
- * process ends, except for rank 0, which first removes the file that it wrote. */
+/* Sends a collective call with this rank's bytes to the hub, and receives the answer. If the hub is gone,
+ * ends the process; on rank 0 returns -1 instead, so that rank 0 can remove the file that it wrote. */
 static int call(struct wire wire, const void *mine, void *answer, size_t answer_bytes)
 {
     size_t bytes = mine ? wire.item_bytes * wire.items : 0;

@@ -1,5 +1,4 @@
-/* For wrappers of calls that a signal would end early: the signal of the sampling timers is held back
-   meanwhile. */
+/* Holds the signal of the sampling timers back during calls that a signal would end early. */
 #ifndef IOLENS_SAMPLING_HELD_H
 #define IOLENS_SAMPLING_HELD_H
 

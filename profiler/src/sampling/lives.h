@@ -36,7 +36,8 @@ bool lives_wanted(void);
  * ends. */
 void lives_begin(void);
 
-/* Forgets the parent's threads in a child of fork, whose only thread is none that the parent started. */
+/* Forgets all threads in a child of fork: they are the parent's, and the child has not started any thread
+ * yet. */
 void lives_reset(void);
 
 #endif

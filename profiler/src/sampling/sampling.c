@@ -51,7 +51,7 @@ static void take(int number, siginfo_t *info, void *context)
 }
 
 /* Takes a sample at a signal of this thread's timer. A signal that arrives after the end of recording is
- * ignored; one of another origin goes to the program's handler. */
+ * ignored; a signal that no timer sent goes to the program's handler. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct sampling *sampling = iolens_sampling.state;

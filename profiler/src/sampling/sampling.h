@@ -31,7 +31,7 @@ bool sampling_has_samples(void);
 /* Gives the calling thread a timer until it ends. */
 void sampling_enter(void);
 
-/* Removes the calling thread's timer before the thread ends, when an interruption would do harm. */
+/* Removes the calling thread's timer before the thread ends, where an interruption would do harm. */
 void sampling_leave(void);
 
 /* Returns the name of the debugger because of which nothing is sampled; NULL if there is none. */

@@ -7,21 +7,22 @@
 
 typedef void signal_handler(int number, siginfo_t *info, void *context);
 
-/* Takes a real-time signal that nobody handles for the handler; returns its number, or 0. */
+/* Installs the handler for a real-time signal that nobody handles; returns the number of the signal, or 0. */
 int signals_take(signal_handler *handler);
 
 /* Passes a signal that did not come from a timer on to the program's own action. */
 void signals_forward(int number, siginfo_t *info, void *context);
 
-/* Ends the interrupted system call with EINTR, which the kernel is about to repeat, if a pending signal of
- * the program would have ended the call (signal(7): its handler has no SA_RESTART). Called at the end of the
- * handler. */
+/* Called at the end of the handler, when the kernel is about to repeat an interrupted system call. Ends that
+ * call with EINTR if a pending signal of the program would have ended it, because its handler has no
+ * SA_RESTART (signal(7)). */
 void signals_interrupt(void *context);
 
 /* Does the work of `sigaction` for a signal that sampling uses. */
 int signals_share(const struct sigaction *wanted, struct sigaction *before);
 
-/* Blocks one signal in this thread, or lets it through; returns true if it was blocked before. */
+/* Block one signal in this thread, and let it through again. The first function returns true if the signal
+ * was blocked before. */
 bool signals_block(int number);
 void signals_let(int number);
 

@@ -26,7 +26,7 @@ extern const struct keyed_shape sample_shape;
 
 enum { THREAD_UNUSED, THREAD_ALIVE, THREAD_LEAVING, THREAD_ENDED };
 
-/* A call that waits with the signal held back: the function, and where it was called. */
+/* A call that waits while the signal is held back: the function that waits, and where it was called. */
 struct sampled_wait {
     uintptr_t function, caller, frame;
 };

@@ -22,8 +22,8 @@ const struct keyed_shape sample_shape = {.key_bytes = sizeof(struct sample_key),
                                          .other = &other_key,
                                          .in_handlers = true};
 
-/* Returns true if the kernel ended a system call to deliver the signal: the program counter is at the
- * instruction again, which will be repeated, or behind it with EINTR as the result. */
+/* Returns true if the kernel ended a system call to deliver the signal. The program counter is then at the
+ * instruction of the call, which will be repeated, or behind it with EINTR as the result. */
 static bool in_a_wait(const ucontext_t *context)
 {
 #if defined(__x86_64__)
@@ -54,8 +54,8 @@ static size_t skip_release(const uintptr_t *frames, size_t count)
     return first < count ? first : 0;
 }
 
-/* Returns the node of the chain of these frames, made from the outermost frame inwards; the first
- * `skipped` frames are left out. */
+/* Returns the call-chain node of these frames, without the first `skipped` ones. Nodes are made from the
+ * outermost frame inwards. */
 static uint32_t chain(const uintptr_t *frames, size_t count, size_t skipped, bool running)
 {
     uint32_t node = CALL_NODE_NONE;

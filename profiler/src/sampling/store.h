@@ -12,9 +12,9 @@
 void sample_take(struct sampling *sampling, struct sampled_thread *thread, const ucontext_t *context,
                  int64_t weight);
 
-/* Counts, when recording has ended, the periods that a thread has spent in an unfinished wait and
- * that no sample has counted yet. Its stack is read by another thread, and the result is dropped if the
- * wait ended meanwhile. */
+/* Counts the periods that a thread has spent in an unfinished wait and that no sample has counted. Called
+ * when recording has ended. Another thread reads the stack here, so the result is dropped if the wait ended
+ * meanwhile. */
 void sample_unfinished(struct sampling *sampling, struct sampled_thread *thread);
 
 #endif

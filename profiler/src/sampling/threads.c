@@ -52,7 +52,7 @@ static struct timespec span_of(int64_t ns)
 
 /* Returns the times of a thread's timer. All ranks and threads of a node are interrupted at the same moments.
  * If they were interrupted one after another, threads that wait for each other would all lose the time of
- * every sample. The moments lie between the kernel's ticks, at which threads are switched. */
+ * every sample. The moments lie between the kernel's ticks, because threads are switched at the ticks. */
 static struct itimerspec interval(const struct sampling *sampling)
 {
     const double between_ticks = 0.618;
@@ -98,7 +98,8 @@ struct sampled_thread *thread_begin(struct sampling *sampling, int number)
 }
 
 /* Ends the timer of a thread; returns false if it had ended before. A thread and the end of recording may
- * call this at the same time. If no sample of the thread was taken, only its time is kept. */
+ * call this at the same time. If no sample of the thread was taken, its place is reused, and only its time is
+ * kept. */
 bool thread_end(struct sampling *sampling, struct sampled_thread *thread)
 {
     int32_t alive = THREAD_ALIVE;

@@ -1,6 +1,6 @@
-/* Wrappers of waits that a signal would end early, and of the program's own calls about signals, so that
- * sampling does not change the program. The signal is held back during a wait; the sample taken afterwards
- * counts for all of it. */
+/* Wrappers of calls that wait and that a signal would end early, and of calls by which the program changes
+ * signals. With them, sampling does not change what the program does. The signal is held back during a wait;
+ * the sample taken afterwards counts for all of it. */
 #include <aio.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -110,7 +110,7 @@ void spool_describe_process(struct spool_process *process);
 /* Returns `bytes` (whole pages) of new zeroed memory, or NULL after one message with the reason. */
 void *spool_extend(size_t bytes);
 
-/* Collective. Makes sure that there is a spool, and enters job and rank. */
+/* Collective. Makes sure that there is a spool, and writes job and rank into its header. */
 void spool_parallel(const struct iolens_transport *transport);
 
 /* Makes the records private to this process when recording has stopped: the file keeps the records as they
@@ -120,7 +120,8 @@ bool spool_freeze(void);
 /* Excludes the records so far from the log of a process that is killed. */
 void spool_forget(void);
 
-/* Stores the name of the log that is being written, so that no second log is made if it exists. */
+/* Stores the name of the log that is being written. If that log exists, `iolens recover` makes no second
+ * one. */
 void spool_name_log(const char *log);
 
 /* Removes the spool, because its records are in a log or not wanted. */

@@ -10,7 +10,7 @@
 #include "signals.h"
 #include "system_call.h"
 
-/* A block of memory with a stack in it. The saved contexts lie at its lower end, because a stack grows
+/* A block of memory that contains a stack. The saved contexts lie at its lower end, because a stack grows
  * downward and uses that end last. */
 struct own_stack {
     ucontext_t here, there;

@@ -2,8 +2,8 @@
 #ifndef IOLENS_SAY_H
 #define IOLENS_SAY_H
 
-/* When the process begins, remembers which file standard error is, so that a message never lands in a
- * file that took its place. */
+/* Remembers, when the process begins, the file that standard error is, so that no message is written into
+ * another file that later gets the same descriptor. */
 void say_start(void);
 
 /* Prints one sentence, prefixed by "iolens: ", unless the program closed or replaced standard error. */

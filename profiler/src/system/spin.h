@@ -19,8 +19,9 @@ enum { SPIN_TURNS = 1 << 20, SPIN_TRIES = 64 };
  * treated as abandoned. */
 extern atomic_int spin_patience;
 
-/* Waits for a lock. A lock is never released if a signal handler jumped out of the locked section, or if its
- * thread was cancelled asynchronously; after SPIN_TURNS turns the lock is treated as abandoned. */
+/* Waits for a lock. A lock is never released if a signal handler jumped out of the locked section, or if the
+ * holder's thread was cancelled asynchronously. After SPIN_TURNS turns the lock is therefore treated as
+ * abandoned. */
 static inline void spin_wait(struct spin *lock)
 {
     for (int turn = 0; turn < SPIN_TURNS;

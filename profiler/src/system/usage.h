@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Seconds since the thread began. `runnable`: seconds in which it was ready to run and had no core; NaN if
- * the kernel does not count them. */
+/* Seconds since the thread began. `runnable`: seconds in which the thread was ready to run but had no core;
+ * NaN if the kernel does not count them. */
 struct usage {
     double on_core, runnable;
 };

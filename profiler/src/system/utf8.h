@@ -29,7 +29,7 @@ static inline uint32_t utf8_letter(const unsigned char *text, int length)
     return letter;
 }
 
-/* Returns true for a character that a terminal obeys and does not show: control characters, separators of
+/* Returns true for a character that a terminal does not show but obeys: control characters, separators of
  * lines, and characters that turn the direction of the text around. */
 static inline bool utf8_is_obeyed(uint32_t letter)
 {

@@ -1,6 +1,6 @@
-/* A wrapper of a function whose arguments are not known: it passes on all registers that can hold arguments,
- * and the first words of the stack, unchanged. If the function has fewer arguments, some of these words
- * belong to its caller; copying them does no harm. */
+/* A wrapper of a function whose arguments are not known: it passes on, unchanged, all registers that can hold
+ * arguments and the first words of the stack. If the function has fewer arguments, some of these words belong
+ * to its caller; copying them does no harm. */
 #ifndef IOLENS_TRACE_FORWARD_H
 #define IOLENS_TRACE_FORWARD_H
 

@@ -40,7 +40,7 @@ __attribute__((noinline)) static struct stack *new_stack(void)
     return iolens_called_room ? iolens_called_room(sizeof(struct stack), &of_thread) : NULL;
 }
 
-/* Returns the stack of functions in which the thread is; NULL while nothing is recorded. */
+/* Returns the functions in which this thread is; NULL while nothing is recorded. */
 static struct stack *stack_of_thread(void)
 {
     struct stack *stack = of_thread;
@@ -219,7 +219,8 @@ static void find_jumps(void)
     real___longjmp_chk = (jump_fn *)dlsym(RTLD_NEXT, "__longjmp_chk");
 }
 
-/* Constructors of the program's own libraries may jump before the constructor of this library has run. */
+/* Constructors of the program's libraries may call these functions before the constructor of this library has
+ * run. */
 #define JUMP(name)                                                                                           \
     EXPORT void name(void *place, int value);                                                                \
     void name(void *place, int value)                                                                        \

@@ -1,4 +1,5 @@
-/* The common part of the libraries of all groups: each is this file, forward.h and one list. */
+/* Code that the libraries of all groups have in common. Each library consists of this file, forward.h and the
+ * list of one group. */
 #include "forward.h"
 
 #include <dlfcn.h>

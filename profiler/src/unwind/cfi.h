@@ -29,11 +29,13 @@ struct rule {
 struct cfi_row {
     struct rule frame; /* Gives the frame's address (CFA): RULE_REGISTER or RULE_VALUE_EXPRESSION. */
     struct rule saved[REGISTER_COUNT];
-    /* True for a frame that the kernel made: its function was interrupted and made no call. */
+    /* True for a frame that the kernel made for a signal: the function below it was interrupted and made no
+     * call. */
     bool signal_frame;
 };
 
-/* Finds the rules for an instruction; returns false if the object has none, or has an unknown form. */
+/* Finds the rules for an instruction; returns false if the object has none, or if they have an unknown
+ * form. */
 bool cfi_row_at(const struct unwind_object *object, uintptr_t address, struct cfi_row *row);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include "registers.h"
 
-/* Steps out of a function that made a call and then consists of `add $N,%rsp; ret`. CPython's perf
- * trampoline for x86-64 has this form, one for each Python function. Returns false and changes nothing if
- * the instructions behind the call differ, or if the return address lies in no object. */
+/* Steps out of a function that made a call, and whose code behind the call is `add $N,%rsp; ret`. CPython's
+ * perf trampoline for x86-64 has this form, one for each Python function. Returns false and changes nothing
+ * if the instructions behind the call differ, or if the return address lies in no object. */
 bool generated_step(struct registers *registers, const struct stack_span *stack);
 
 #endif

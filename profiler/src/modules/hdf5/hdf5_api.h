@@ -34,7 +34,7 @@ struct hdf5_calls {
 #undef ASK
 };
 
-/* Returns the function of this name in the HDF5 library that `caller` uses, which from now on is the library
+/* Returns the function of this name in the HDF5 library that `caller` uses. From now on, that is the library
  * in use in this thread. Returns NULL if the process holds only one library, or if the caller's library is
  * unknown. */
 void *hdf5_of_caller(const char *name, const void *caller);

@@ -39,7 +39,8 @@ struct values {
     int64_t of[SETTINGS];
 };
 
-/* The values that the program requested, that the user gives, and that are in effect, for one file. */
+/* The values of the settings of one file: as the program requested them, as the user gives them, and as they
+ * are in effect. */
 struct file_settings {
     struct values requested, given, effective;
 };

@@ -157,8 +157,8 @@ static void lustre_init(void *state, struct file *file, int fd)
     ((struct lustre_state *)state)->file = file;
 }
 
-/* Writes the record of a file's layout, if `buffer` is not NULL, and returns its bytes: id, rank, numbers of
- * components and targets; then the components; then the targets' indices. */
+/* Writes the record of a file's layout to `buffer` (unless it is NULL), and returns the record's bytes. The
+ * record has id, rank, numbers of components and targets, then the components, then the targets' indices. */
 static size_t lustre_serialize(const void *state, const struct file *file, int64_t rank, void *buffer)
 {
     const struct lustre_state *s = state;

@@ -52,7 +52,8 @@ struct row {
 /* Appends a row for each MPI call site of a rank; rows that agree in all key columns are merged. */
 void mpi_site_rows(enum process_table_index table, int rank, struct buffer *rows);
 
-/* Makes a row stand for any rank, region and place of its function; the `rest` hook of both tables. */
+/* Makes a row stand for all ranks, regions and places that called its function. Both tables use it as their
+ * hook `rest`. */
 size_t mpi_site_rest(void *row);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bytes over TCP connections that the program made, which the kernel counts for each of them. */
+/* Bytes over the TCP connections that the program opened; the kernel counts them for each connection. */
 #ifndef IOLENS_CONNECTIONS_H
 #define IOLENS_CONNECTIONS_H
 

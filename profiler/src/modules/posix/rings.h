@@ -28,8 +28,8 @@ void rings_follow_library(const struct liburing *library);
 void rings_leave(int fd);
 void rings_leave_range(unsigned first, unsigned last);
 
-/* Stops following the ring whose descriptor has just become a copy of `fd`. Counts a ring that is used by
- * a copy of its descriptor, which is not followed. */
+/* Stops following the ring whose descriptor `copy` has just become a copy of `fd`. If `fd` is a ring, the
+ * copy is not followed, but counted. */
 void rings_on_dup(int copy, int fd);
 
 /* Note the requests of a ring: the first is called before a call that may submit up to `submitted` requests,

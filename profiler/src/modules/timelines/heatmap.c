@@ -140,9 +140,8 @@ static struct heatmap map_until(double end)
     return map;
 }
 
-/* Returns a time that is close to the edge of a bin moved to this edge, but never beyond the last bin.
- * Without this a rank whose clock runs slightly faster would put a little of every burst into the
- * neighbouring bin. */
+/* Moves a time that is close to the edge of a bin to that edge, but never beyond the last bin. Without this,
+ * a rank whose clock runs slightly faster would put a little of every burst into the neighbouring bin. */
 static double to_edge(const struct heatmap *map, double time)
 {
     const double near = 0.1;
