@@ -9,7 +9,7 @@
 
 /* Longest wait in seconds that is left out: a call may return earlier than the model says by so much. */
 #define NAP 1e-3
-/* Seconds that every real call may take; only longer calls count as slower than the model. */
+/* Seconds that every real call may take; only a call that takes longer can count as slower than the model. */
 #define REAL_SHARE 5e-4
 /* Speed of a disk in bytes per second: a real call may also take the time that its bytes need at this
  * speed. */

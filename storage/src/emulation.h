@@ -55,8 +55,8 @@ struct ost_file *emulation_find(int fd);
 void emulation_opened(int fd);
 void emulation_duplicated(int from, int to);
 
-/* Notes that a stdio stream reads or writes this descriptor inside the C library: it is charged by its
- * position from now on. */
+/* Notes that a stdio stream reads or writes this descriptor inside the C library. From now on its transfers
+ * are charged by the change of its position. */
 void emulation_streams(int fd);
 bool emulation_has_streams(void);
 

@@ -86,8 +86,8 @@ static int choose_target(int counter, const struct ost_layout *layout, int targe
     return start;
 }
 
-/* Opens and locks the file that holds the next first target; while the lock is held, no other process gives
- * layouts to files. Closing the file releases the lock. */
+/* Opens and locks the file that holds the first target of the next file. While the lock is held, no other
+ * process gives layouts to files. Closing the file releases the lock. */
 static int lock_turns(const char *mount)
 {
     char place[PATH_MAX];

@@ -1,4 +1,5 @@
-/* The machine behind the clients' links: how fast its targets are in a run, and its metadata server. */
+/* The storage machine behind the clients' links: the speed of its targets in a run, and its metadata
+ * server. */
 #include "model.h"
 
 enum draw { HOUR = 1, SPREAD, SLOW, STALLS, STALLED_TARGET, STALLED_SPEED, OTHERS };

@@ -52,7 +52,7 @@ static void soil(struct ost_session *session, int64_t bytes, bool joined, double
     session->dirty_bytes += bytes;
 }
 
-/* One RPC, or more bytes that join an RPC which has not left yet. */
+/* One RPC, or further bytes for an RPC that has not left yet. */
 struct rpc {
     int client, target;
     uint64_t object;

@@ -6,8 +6,8 @@
 
 #include "model.h"
 
-/* Fills `params` from the text of a configuration, in which every key must occur once. Returns 0, or -1
- * with a sentence in `problem` that names line and key. */
+/* Fills `params` from the text of a configuration, in which no key may occur twice, and every key that is not
+ * of an effect must occur. Returns 0, or -1 with a sentence in `problem` that names line and key. */
 int ost_params_parse(const char *text, struct ost_params *params, char *problem, size_t room);
 
 #endif

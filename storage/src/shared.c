@@ -93,8 +93,8 @@ struct shared *shared_open(const char *mount, const char *job, const char *confi
 
 void shared_lock(struct shared *shared)
 {
-    /* If a process was killed while it held the lock, the shared numbers are still usable, because each
-       update is one plain store. */
+    /* If a process was killed while it held the lock, the shared numbers can still be used, because each
+     * update is a single store. */
     if (pthread_mutex_lock(&shared->lock) == EOWNERDEAD)
         pthread_mutex_consistent(&shared->lock);
 }

@@ -103,8 +103,8 @@ static void flushing(FILE *stream)
         emulation_appending(fileno(stream), emulation_now());
 }
 
-/* Charges the bytes that a seek flushes from the stream's buffer. The seek then moves the position, which is
- * no transfer. */
+/* Charges the bytes that a seek flushes from the stream's buffer. The seek itself then only moves the
+ * position, which is not charged. */
 static void moving(FILE *stream)
 {
     if (emulation_find(fileno(stream)))
