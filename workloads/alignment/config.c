@@ -50,7 +50,7 @@ static void check(const Config *config, Trouble *trouble)
     two_phase_check_hints(&config->hints, trouble);
 }
 
-/* Checks, on the rank that will write to each path, that files can be made there. */
+/* Checks that files can be made at the paths in the options. Called by rank 0. */
 static void check_places(const Config *config, Trouble *trouble)
 {
     writable_folder("directory", config->directory, trouble);

@@ -17,7 +17,8 @@ typedef struct Config {
 
 extern const OptionTable ALIGNMENT_OPTIONS;
 
-/* Parses, reads the hints file and checks. Ends the program on bad input or --help. Collective. */
+/* Parses the options, reads the hints file, and checks all values. Ends the program on bad input or --help.
+ * Collective. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
 #endif

@@ -50,7 +50,7 @@ void blocks_of(const lanes u[COMPONENTS], const Metric *metric, double dt, Block
     both(blocks, 4, 4, GAMMA * aq, heat * bn + damping);
 }
 
-/* Computes product = -lower * previous, where `l` holds -lower; entries that are always zero are left out. */
+/* Computes product = -lower * previous, where `l` holds -lower; entries that are always zero are skipped. */
 static inline void multiply(const lanes l[5][5], const Row previous, Row product)
 {
     for (int k = 0; k < 6; k++) {

@@ -28,8 +28,8 @@ typedef struct Config {
 
 extern const OptionTable BTIO_OPTIONS;
 
-/* Parses, reads the input and hints files, fills in defaults and checks. Ends the program on bad input or
- * --help. Collective: every rank gets the same. */
+/* Parses the options, reads the input and hints files, fills in defaults and checks all values. Ends the
+ * program on bad input or --help. Collective: every rank gets the same configuration. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
 /* Returns true if the bundled writer does the collective transfers. */

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Sums the squares over all ranks, divides by the number of interior points one direction after the other (as
- * NPB does), and takes the square root. */
+/* Sums the squares over all ranks, divides by the number of interior points in each direction, one direction
+ * after the other as in NPB, and takes the square root. */
 static void finish(const Domain *domain, const double sum[COMPONENTS], double norm[COMPONENTS])
 {
     MPI_Allreduce(sum, norm, COMPONENTS, MPI_DOUBLE, MPI_SUM, domain->comm);

@@ -24,7 +24,8 @@ extern const OptionTable PATTERN_OPTIONS;
  * ./inputbt.data. Collective. */
 bool pattern_wanted(int argc, char **argv, MPI_Comm comm);
 
-/* Parses, reads the input and hints files and checks. Ends the program on bad input or --help. Collective. */
+/* Parses the options, reads the input and hints files, and checks all values. Ends the program on bad input
+ * or --help. Collective. */
 void pattern_config_read(PatternConfig *config, int argc, char **argv, MPI_Comm comm);
 
 #endif

@@ -78,7 +78,7 @@ void solver_make(Solver *solver, const Domain *domain)
     solver->w = allocate(solver->longest, sizeof *solver->w);
 }
 
-/* Eliminates downwards through one pencil of a cell; `carried` is the row before its first. */
+/* Eliminates downwards through one pencil of a cell; `carried` is the row before the pencil's first row. */
 static void forward(const Solver *solver, const Work *work, int pencil, const Row carried, Row *rows)
 {
     Place place = pencil_place(work->cell, work->sweep, pencil);
@@ -100,8 +100,8 @@ static void forward(const Solver *solver, const Work *work, int pencil, const Ro
     }
 }
 
-/* Substitutes upwards through one pencil of a cell; `next` is the solution behind its last row. Leaves the
- * first row's solution in solver->w[0]. */
+/* Substitutes upwards through one pencil of a cell; `next` is the solution at the row behind its last one.
+ * Leaves the first row's solution in solver->w[0]. */
 static void backward(const Solver *solver, const Work *work, int pencil, const lanes next[COMPONENTS],
                      Row *rows)
 {

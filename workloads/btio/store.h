@@ -68,7 +68,7 @@ void store_close(Store *store);
 /* Removes the data files if this run created them. Collective. */
 void store_remove(Store *store);
 
-/* If any rank noted trouble, removes the run's data files and ends the program. Collective. */
+/* If any rank noted an error, removes the run's data files and ends the program. Collective. */
 void store_check(Store *store);
 
 /* Copies the values of all own points in u to the buffer, and adds `shift` to each. */

@@ -9,7 +9,8 @@
 
 /* The problem in MAPL's flags and resource files; all zero if none was given. */
 typedef struct Problem {
-    int nx, ny;   /* Ranks along i and j of each face; with --mode nx is the edge of a face. */
+    int nx, ny;   /* Number of ranks along i and j of each face; with --mode, `nx` is the number of cells
+                   * along an edge of a face. */
     int im_world; /* Cells along an edge of the cube. */
     int lm;       /* Number of levels. */
     int io_ranks; /* Number of writers or readers. */
@@ -59,8 +60,8 @@ typedef struct Program {
     int key_count;
 } Program;
 
-/* Parses, reads resource and hints files, and checks. Ends the program on bad input or --help. Collective:
- * every rank gets the same. */
+/* Parses the options, reads the resource and hints files, and checks all values. Ends the program on bad
+ * input or --help. Collective: every rank gets the same configuration. */
 void config_read(Config *config, const Program *program, int argc, char **argv, MPI_Comm comm);
 
 #endif

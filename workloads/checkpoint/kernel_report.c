@@ -22,7 +22,7 @@ static double sum_of(const Kernel *kernel, const KernelTimes *times, Which which
     return sum;
 }
 
-/* Returns the sample deviation over the mean; NAN for a single try. */
+/* Returns the sample standard deviation divided by the mean; NAN for a single try. */
 static double relative_deviation(const Kernel *kernel, const KernelTimes *times, Which which)
 {
     int tries = kernel->config->problem.trials;

@@ -69,7 +69,7 @@ _Noreturn void store_abandon(const Store *store);
 /* Removes the data files. Collective over all ranks. */
 void store_remove(Store *store);
 
-/* If any rank noted trouble, removes the files that this run wrote and ends the program. Collective over all
+/* If any rank noted an error, removes the files that this run wrote and ends the program. Collective over all
  * ranks. */
 void store_check(Store *store);
 

@@ -1,4 +1,4 @@
-/* The output of a run: the original's block, line by line, and additional lines. */
+/* The output of a run: the lines of the original program, and additional lines. */
 #ifndef CHECKPOINT_SUMMARY_H
 #define CHECKPOINT_SUMMARY_H
 

@@ -23,7 +23,7 @@ typedef struct Config {
 extern const OptionTable COLLECTIVES_OPTIONS;
 
 /* Parses and checks the options. Ends the program on bad input or --help. Collective: every rank gets the
- * same. */
+ * same configuration. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct Element {
 /* Returns the type "char" or "double"; NULL for another name. */
 const Element *element_named(const char *name);
 
-/* Buffers for one operation at one message size. A block is one message of `count` elements. */
+/* Buffers for one operation at one message size. A block is a message of `count` elements. */
 typedef struct Exchange {
     MPI_Comm comm;
     int rank, ranks;
@@ -48,7 +48,7 @@ size_t operation_memory(const Operation *operation, int ranks, size_t size);
 Exchange exchange_make(const Operation *operation, const Element *element, size_t size, MPI_Comm comm);
 void exchange_free(Exchange *exchange);
 
-/* Fills in the data to send, and garbage where the result will be. */
+/* Fills in the data to send, and fills the place of the result with wrong values. */
 void exchange_fill(const Operation *operation, const Exchange *exchange);
 
 /* Returns the value of element `k` in the message between two ranks. Neighbouring ranks and neighbouring

@@ -14,7 +14,7 @@ typedef struct Config {
 
 extern const OptionTable COUPLED_OPTIONS;
 
-/* Parses and checks. Ends the program on bad input or --help. Collective. */
+/* Parses and checks the options. Ends the program on bad input or --help. Collective. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
 #endif

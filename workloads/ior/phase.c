@@ -20,7 +20,7 @@ typedef struct Work {
     int owner; /* Task whose data is moved. */
     void *file;
     Clocks clocks;
-    int64_t moved, limit; /* Transfers that are done, and the largest number of transfers to do. */
+    int64_t moved, limit; /* Number of transfers that are done, and largest number of transfers to do. */
     int64_t at_wall;      /* Number of transfers that this task had done at the deadline. */
     double wall;
     int64_t errors;

@@ -19,8 +19,8 @@ typedef struct Config {
 
 extern const OptionTable METADATA_OPTIONS;
 
-/* Parses the options, applies the preset and checks. Ends the program on bad input or --help. Collective:
- * every rank gets the same. */
+/* Parses the options, applies the preset and checks all values. Ends the program on bad input or --help.
+ * Collective: every rank gets the same configuration. */
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
 #endif
