@@ -1,5 +1,5 @@
-/* "Your program" of the documents: each rank writes a piece of the file `output`, in the folder that the
- * argument names, if there is one. */
+/* "Your program" of the documents: each rank writes a piece of the file `output`, in the folder given as
+ * argument or else in the current folder. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/stat.h>

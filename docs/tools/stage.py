@@ -78,7 +78,7 @@ def with_output(text: str) -> str:
 
 
 def with_figures(text: str) -> str:
-    """Returns the page with its pictures as figures, which have their words below them."""
+    """Returns the page with its pictures as figures, each with its caption below."""
     return PICTURE.sub(r"![\3](\4){.page}\n\n*\3*", text)
 
 

@@ -51,7 +51,7 @@ def page_path(page: str) -> Path:
 
 
 def like_a_clone(folder: Path) -> None:
-    """Makes a folder that looks like a clone after `make build`, by links, with its own results."""
+    """Makes a folder of links that looks like a clone after `make build`, but gets its own results."""
     (folder / SPOOLS).mkdir(parents=True)
     for entry in sorted(ROOT.iterdir()):
         if entry.name not in OWN:

@@ -46,7 +46,9 @@ class IolensCheck(rfm.RegressionMixin):
 
     @run_after("sanity")
     def fail_beyond_limits(self) -> None:
-        """Fails the test unless `iolens check` ended with exit code 0, with the line that it printed last."""
+        """Fails the test if `iolens check` did not end with exit code 0; the message is the last line that it
+        printed.
+        """
         if self.iolens_against and self.iolens_limits:
             said = Path(self.stagedir, _VERDICT).read_text(encoding="utf-8").strip().splitlines()
             sn.evaluate(sn.assert_eq(said[-1], "exit code 0", " ".join(["iolens check:", *said[-2:-1]])))
