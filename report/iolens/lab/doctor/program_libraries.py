@@ -15,8 +15,8 @@ from iolens.lab.run.mpi_launch.mpi import mpi_output
 
 _LDCONFIG = "/sbin/ldconfig"
 _NEWEST_1_8 = 10
-"""Highest number behind `.so.` in the name of a library of HDF5 1.8. That version's handles have another size than
-those of later versions.
+"""Highest number after `.so.` in the name of a library of HDF5 1.8. That version's handles have another size than those
+of later versions.
 """
 
 

@@ -19,8 +19,9 @@ class RunSpec:
     """The request to a launcher: `starter` (such as an mpirun, or srun with options) starts `ranks` ranks of a program
     with its arguments, `words`, under the conditions of `setup`.
 
-    Output goes to `stdout.txt` and `stderr.txt` in `folder`, which no other run has. `flavour` is the program's MPI,
-    `io_component` the requested MPI-IO of Open MPI. `options` are the launcher's own, by its `keys`.
+    Output goes to `stdout.txt` and `stderr.txt` in `folder`, which belongs to this run alone. `flavour` is the
+    program's MPI, `io_component` the requested MPI-IO of Open MPI. `options` has the launcher's own options by the
+    names in its `keys`.
     """
 
     folder: Path = Path()

@@ -75,8 +75,8 @@ class Handed:
 
 
 def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:
-    """Submits the tasks in jobs of several runs, and yields each task as it ends. ¶ Tasks that an earlier sweep
-    submitted are waited for. If the iteration is abandoned, jobs stay in the queue.
+    """Submits the tasks in jobs of several runs, and yields each task as it ends. Tasks that an earlier sweep submitted
+    are waited for. If the iteration is abandoned, jobs stay in the queue.
     """
     left = batches(tasks)
     under_way: list[Handed] = []

@@ -86,9 +86,10 @@ NO_FILE = -1
 
 @dataclass(frozen=True, eq=False)
 class Calls:
-    """Calls, one at each position of these arrays: rank, kind, number of the file (NO_FILE: none), offset and length
-    (bytes; for exchanges the root and the bytes), `detail` (number of the view, of the communicator, or of the opening;
-    1 for a POSIX open without permissions), and begin and end (seconds of the job).
+    """Calls, as arrays that have one value for each call. `file` is NO_FILE for a call without a file. `offset` and
+    `length` are bytes; for exchanges `offset` is the other rank or the root. `detail` is the number of the view, of the
+    communicator or of the opening; for a POSIX open, 1 means that it gave no permissions. `start` and `end` are seconds
+    of the job.
     """
 
     rank: np.ndarray

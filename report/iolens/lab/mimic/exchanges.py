@@ -31,8 +31,8 @@ _COLLECTIVES = {
     "Reduce_scatter": CallKind.ALLREDUCE,
     "Reduce_scatter_block": CallKind.ALLREDUCE,
 }
-"""The collective calls of the log, each with the call that a mini-app makes in its place, with the same number of bytes
-per rank.
+"""The collective calls of the log, each with the call that a mini-app makes in its place. Both calls move the same
+number of bytes per rank.
 """
 
 _NOT_NEEDED = {"Init", "Init_thread", "Finalize"}

@@ -29,7 +29,7 @@ class RankGroup:
 
 @dataclass(frozen=True, eq=False)
 class MimicStep:
-    """A call of a program, or a loop over the `body` steps that follow. `count`: times of the loop, 1 for a call.
+    """A call of a program, or a loop over the `body` steps that follow. `count`: iterations of the loop, 1 for a call.
 
     `values` has the numbers by rank for each of VALUES; `strides` has, for each enclosing loop, the outermost first,
     the increment of these numbers in one iteration: arrays (4, ranks). `wait` is the mean waiting before the call in
@@ -85,10 +85,10 @@ def pauses(group: RankGroup, threshold: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Tokens:
-    """A program while loops are being found in it; a token is a call or a loop, and each property of the tokens is an
-    array. Tokens with equal `shape` are interchangeable; `sums` is a weighted sum of the values, whose differences are
-    equal if all values change in equal steps; `first` is the row of the first call, `second` that of the next iteration
-    of each enclosing loop (innermost first, -1: none).
+    """The calls of ranks while loops are being found in them. A token is a call or a loop; each field is an array with
+    one value per token. Tokens with equal `shape` make the same calls, apart from their values. `sums` has a weighted
+    sum of each token's values: if all values change in equal steps, the sums do, too. `first` is the row of a token's
+    first call, `second` the row of that call in the next iteration of each enclosing loop (innermost first, -1: none).
     """
 
     shape: np.ndarray

@@ -1,4 +1,4 @@
-"""BT-IO of Northwestern University (wkliao/BTIO): one operation a run, by MPI-IO or PnetCDF."""
+"""BT-IO of Northwestern University (wkliao/BTIO): one operation per run, by MPI-IO or PnetCDF."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def facts_in(text: str) -> dict[str, str]:
 
 
 def decimal(text: str | None) -> float | None:
-    """Returns the number in a text, also with Fortran's exponent D; None if the text is no number or consists of
+    """Returns the number in a text, also with Fortran's exponent D; None if the text is not a number, or consists of
     asterisks.
     """
     try:

@@ -20,7 +20,7 @@ class Extents:
 
     @property
     def end(self) -> np.ndarray:
-        """Returns the end of each piece, which is the offset behind its last byte."""
+        """Returns the end of each piece, which is the offset after its last byte."""
         ends: np.ndarray = self.begin + self.length
         return ends
 

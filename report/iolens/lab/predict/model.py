@@ -29,7 +29,7 @@ class StorageModel:
 
 
 ERRORS = ("fit_error_median", "fit_error_largest")
-"""Keys that a calibrated model has beside those of ost.yaml."""
+"""Keys that a calibrated model has in addition to the keys of ost.yaml."""
 
 
 def read_model(path: Path | None = None) -> StorageModel:

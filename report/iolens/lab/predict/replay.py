@@ -108,7 +108,7 @@ def _covered_seconds(spans: Sequence[tuple[float, float]], begin: float, end: fl
 
 @dataclass(frozen=True)
 class ReplayPlan:
-    """The parameters of a replay beside the recorded calls."""
+    """The parameters of a replay, in addition to the recorded calls."""
 
     settings: ChangedSettings
     layouts: Mapping[int, Layout]

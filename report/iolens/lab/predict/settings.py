@@ -94,7 +94,7 @@ def collective(recorded: Recorded, settings: ChangedSettings, file: int, layout:
 
 
 def _numeric_hint(hints: Mapping[str, str], key: str, usual: int) -> int:
-    """Returns the value of a numeric hint; `usual` if it is absent or no number."""
+    """Returns the value of a numeric hint; `usual` if the hint is absent or not a number."""
     text = hints.get(key, "")
     return int(text) if text.isdecimal() and int(text) > 0 else usual
 

@@ -85,7 +85,7 @@ def take_apart(words: Sequence[str]) -> CommandLine:
             index += 1
         if index < len(words):
             applications.append(index)
-        # An MPMD command has further applications, each behind a `:`.
+        # An MPMD command has further applications, each after a `:`.
         index = words.index(":", index) + 1 if ":" in words[index:] else len(words)
     return CommandLine(tuple(words), name, tuple(applications))
 

@@ -24,7 +24,7 @@ from iolens.lab.run.stopping import end
 from iolens.lab.say import say
 
 _ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
-"""Signals that end a process, beside SIGINT, which Python turns into KeyboardInterrupt itself."""
+"""Signals that end a process, except SIGINT, which Python itself turns into KeyboardInterrupt."""
 
 
 class Outcome(NamedTuple):

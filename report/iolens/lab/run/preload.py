@@ -130,7 +130,7 @@ def sanitizer_options() -> dict[str, str]:
     """Returns the variables for a program with a sanitizer; the user's own settings take precedence.
 
     AddressSanitizer ends a program at once if another library is loaded before it, unless an option says otherwise; it
-    works behind our library too. ThreadSanitizer would report the accesses of threads in our libraries, and change the
+    also works after our library. ThreadSanitizer would report the accesses of threads in our libraries, and change the
     exit code because of them.
     """
     known = Path(__file__).with_name("thread_sanitizer.txt")

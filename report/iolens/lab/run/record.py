@@ -61,8 +61,8 @@ def write_record(folder: Path, record: RunRecord) -> None:
 
 
 def record_at(path: Path) -> RunRecord:
-    """Reads a run.json; missing or null fields get their defaults. ¶ Raises OSError, ValueError if it is no JSON,
-    TypeError if it is no object, KeyError if a field without default is missing.
+    """Reads a run.json; missing or null fields get their defaults. Raises OSError, ValueError if it is not JSON,
+    TypeError if it is not an object, KeyError if a field without default is missing.
     """
     content = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(content, dict):

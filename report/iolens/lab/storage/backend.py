@@ -37,21 +37,21 @@ class Backend:
 
     Stripes: `set_stripes(directory, layout)` sets the layout of files that are created there later, `get_stripes(path)`
     returns that of a file or directory; both raise UsageError for an impossible layout. `stripe_command(count, size,
-    pool, object_size)` is the line with which a person sets them; None means that this storage has no stripes. `pools`
-    is True if a layout may name a pool of targets, `objects` if it may have an object size; objects are then placed by
-    a hash of their names, and a file may have more stripes than there are targets. `targets(path, pool)` returns the
-    targets below a path, or those of a pool; None if unknown. `spread(directory, names, layout)` makes empty files of
-    which all stripes lie on different targets as far as possible; None if files lie so by themselves.
+    pool, object_size)` is the command line that sets them; None means that this storage has no stripes. `pools` is True
+    if a layout may name a pool of targets, `objects` if it may have an object size; objects are then placed by a hash
+    of their names, and a file may have more stripes than there are targets. `targets(path, pool)` returns the targets
+    below a path, or those of a pool; None if unknown. `spread(directory, names, layout)` makes empty files of which all
+    stripes lie on different targets as far as possible; None if the file system spreads files by itself.
 
     Sweeps: `make(directory, configuration)` turns a plain directory into this storage, with the parameters in that file
     or with the defaults (None); the field is None for storage that cannot be made. `settings(directory)` returns the
     files, apart from programs, that decide the outcome of a run.
 
     Jobs, each with its own name `job`: `environment(directory, job)` returns the variables of its processes,
-    `libraries` are preloaded behind the profiler, `health(directory, job)` judges the job after its end, and
-    `end(directory, job)` removes state that is no longer needed. If `one_node` is True, its ranks must share a node. If
-    `times_by_model` is True, its speed is that of a model and not of the disk below. `as_lustre` are variables that
-    make MPI libraries treat it as Lustre; None if it does not answer their Lustre driver.
+    `libraries` are preloaded after the profiler, `health(directory, job)` judges the job after its end, and
+    `end(directory, job)` removes state that is no longer needed. If `one_node` is True, a job's ranks must share a
+    node. If `times_by_model` is True, the storage has the speed of a model and not of the disk below. `as_lustre` are
+    variables that make MPI libraries treat it as Lustre; None if their Lustre driver does not work on it.
 
     Pages: `mark` stands on every page about runs on this storage, `caution` (a sentence or two) precedes the numbers.
     """

@@ -51,8 +51,8 @@ def parse_getstripe(text: str) -> Layout:
 
 
 def _parse_component(text: str) -> Component:
-    """Parses one component, the text behind its `lcme_id:`. The components of a directory describe future files and
-    have no number.
+    """Parses one component, the text after its `lcme_id:`. The components of a directory describe future files and have
+    no number.
     """
     end = _layout_value("lcme_extent.e_end", text)
     mirror = _layout_value("lcme_mirror_id", text)

@@ -15,8 +15,8 @@ _USUAL_BUFFER = 16 * 2**20
 
 @dataclass(frozen=True)
 class Features:
-    """A setting: `stripes` of `stripe_size` bytes, `writers` that move data at a time, each `buffer` bytes a round, and
-    the levels of user-defined factors by name.
+    """A setting: `stripes` of `stripe_size` bytes, `writers` that move data at a time, each of them `buffer` bytes per
+    round, and the levels of user-defined factors by name.
     """
 
     stripes: int

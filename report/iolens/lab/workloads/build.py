@@ -22,8 +22,8 @@ def build_workload(
     compiler: str, target: Path | None = None, recipe: Recipe = USUAL, program: str | None = None
 ) -> Path:
     """Compiles all workloads or one, with an MPI's compiler command, into `target`/bin (default: this user's folder);
-    returns this folder. ¶ Raises IolensError if source, make or compiler is missing or compiling fails; a failed
-    attempt leaves no files.
+    returns this folder. Raises IolensError if source, make or compiler is missing or compiling fails; a failed attempt
+    leaves no files.
     """
     source = _source_here()
     for tool, remedy in (("make", "install make"), (compiler, "load your MPI's module, or name it with --mpicc")):

@@ -2,13 +2,13 @@
  *
  *   mpicc -O2 -o mimic mimic.c && mpirun -np RANKS ./mimic [options]
  *
- *   --directory DIR  where the files go, which is made; files of the same names are replaced [data]
- *   --json FILE      where the bytes and seconds of writing and reading go
+ *   --directory DIR  folder of the files, made if it is missing; files of the same names are replaced [data]
+ *   --json FILE      file for the bytes and seconds of writing and reading
  *   --spin           compute while the recorded program computed, instead of sleeping
  *   --no-wait        leave out the recorded waiting
  *   --prepare        only make the files that the recorded run found, and end
  *
- * `iolens mimic` wrote this file. README.md beside it says what of the run it keeps. */
+ * `iolens mimic` wrote this file. README.md beside it says which properties of the run it keeps. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -38,8 +38,8 @@ static void repeat(MPI_Datatype *type, long count, long stride)
 
 static long padded(long bytes) { return (bytes + 7) / 8 * 8; }
 
-/* Returns a type with the pieces of a view: either at their places in the file or one behind the other in
- * memory, each of them aligned. */
+/* Returns a type with the pieces of a view: either at their places in the file, or one after the other in
+ * memory and each of them aligned. */
 static MPI_Datatype pieces_of(const struct view *view, bool in_memory)
 {
     int ones[VIEW_ROWS];

@@ -74,7 +74,7 @@ RUNTIMES: Mapping[str, Runtime] = {
 
 
 def runtime_of(program: str) -> Runtime | None:
-    """Returns the runtime that a program is; None if it is no runtime."""
+    """Returns the runtime that a program is; None if it is not a runtime."""
     name = runtime_name(program)
     return RUNTIMES[name] if name else None
 

@@ -32,7 +32,7 @@ class CallCost:
 
 @dataclass(frozen=True)
 class ProcessCost:
-    """The cost of one process: processor seconds in total and from the end of `main` on; bytes of memory at the end of
+    """The cost of one process: processor seconds in total and since the end of `main`; bytes of memory at the end of
     `main`.
     """
 

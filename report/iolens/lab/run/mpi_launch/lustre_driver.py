@@ -70,8 +70,8 @@ def holds_driver(library: Path) -> bool:
 
 
 def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -> Build:
-    """Returns the program `name` (one of the project's own, or a path) with an MPI that has the driver: the one it is
-    linked with, if it has the driver, or else Intel MPI, which is installed at first use.
+    """Returns the program `name` (one of the project's own, or a path) with an MPI that has the driver: the MPI that it
+    is linked with, if that has the driver, or else Intel MPI, which is installed at first use.
 
     `starter` finds the command that starts ranks of an MPI. Raises IolensError if there is none, UsageError for a
     program that cannot run with any MPI that has the driver.
@@ -122,7 +122,7 @@ def intel_settings() -> dict[str, str]:
 
 @cache
 def install() -> None:
-    """Installs Intel MPI and builds for it, if that is still to be done; first prints its size and licence. ¶ Raises
+    """Installs Intel MPI and builds for it, if that is still to be done; first prints its size and licence. Raises
     IolensError with the reason on failure, and in an installed tree, which cannot build.
     """
     if not (CHECKOUT / "setup.sh").is_file():

@@ -81,7 +81,7 @@ def _from_its_folder(key: str, value: Any, folder: Path) -> Any:
 
 
 def _converted(key: str, where: str, node: yaml.Node) -> Any:
-    """Returns the value of a key; raises UsageError if it is invalid or if the key is no valid name of a factor."""
+    """Returns the value of a key; raises UsageError if it is invalid or if the key is not a valid name of a factor."""
     factor = key.removeprefix("matrix.")
     if key not in KEYS and (factor in FACTS or "." in factor):
         raise UsageError(f"{where}: {key}: {factor} is already a property of every run; give the factor another name")

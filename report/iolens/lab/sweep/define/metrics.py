@@ -42,4 +42,6 @@ FACTS = (
     *("interval_method", "coverage", "seconds_low", "seconds_high", "bound", "bound_by", "tied", "ratio", "ratio_low"),
     "ratio_high",
 )
-"""Columns without a dot that runs and points have beside their settings; no factor may have one of these names."""
+"""Columns without a dot that runs and points have in addition to their settings; no factor may have one of these
+names.
+"""

@@ -12,7 +12,7 @@ from iolens.lazy import pd
 from iolens.metrics.comparison.settings import NamedLevel
 
 APART = (CONFIRM, "first")
-"""Folders of a sweep whose runs are no repetitions of its matrix."""
+"""Folders of a sweep whose runs are not repetitions of its matrix."""
 
 _EXPERIMENT = "experiment"
 """Name of the setting that distinguishes the sweeps."""
