@@ -29,7 +29,7 @@ def print_line(text: str) -> None:
 
 
 def decoded(raw: bytes) -> str:
-    """Returns bytes as printable text; bytes that are no UTF-8 become U+FFFD."""
+    """Returns bytes as printable text; bytes that are not UTF-8 become U+FFFD."""
     return printable_text(raw.decode("utf-8", "replace"))
 
 

@@ -17,9 +17,9 @@ _WIDTH = 76
 
 def agreed(found: Iterable[tuple[Rule, Seen]], kinds: Collection[str] = (), targets: int = 0) -> list[Seen]:
     """Returns the findings with remedies that do not contradict each other; the first rule decides. A hint or a file
-    layout that an earlier rule set to another value is taken out of the later remedy, which then says whose value
-    holds. `kinds`: the types of file systems that the job used; lines of remedies for other types are taken out.
-    `targets`: the number of storage targets that the log shows; a remedy with more stripes says so.
+    layout that an earlier rule set to another value is taken out of the later remedy, which then names the finding
+    whose value holds. `kinds`: the types of file systems that the job used; lines of remedies for other types are taken
+    out. `targets`: the number of storage targets that the log shows; a remedy with more stripes says so.
     """
     values: dict[str, tuple[str, str]] = {}
     layouts: list[tuple[ProposedStripes, str]] = []

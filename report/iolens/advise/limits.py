@@ -117,7 +117,9 @@ def changed(settings: Iterable[str], base: Limits = DEFAULTS) -> Limits:
 
 
 def from_file(path: Path) -> Limits:
-    """Returns the defaults with those of a YAML file, `key: value` a line; raises UsageError if it cannot be used."""
+    """Returns the default thresholds, changed by those in a YAML file with one `key: value` per line; raises UsageError
+    if the file cannot be used.
+    """
     import yaml
 
     try:
@@ -139,7 +141,7 @@ def _known_key(key: str) -> str:
 
 
 def _threshold_value(key: str, value: object) -> float:
-    """Returns a threshold's value as a number; raises UsageError if it is negative, infinite or no number."""
+    """Returns a threshold's value as a number; raises UsageError if it is negative, infinite or not a number."""
     try:
         found = float(str(value))
     except ValueError:

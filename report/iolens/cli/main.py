@@ -133,13 +133,13 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 
 def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
-    """Parses the words behind `iolens`, with the options and other words of a command in any order."""
+    """Parses the words after `iolens`, with the options and other words of a command in any order."""
     if not words or words[0] not in COMMANDS:
         return _front_parser().parse_args(words)
     name, *rest = words
     parser = command_parser(name)
     # argparse cannot mix options with other words if another command follows them (REMAINDER, PARSER), and until Python
-    # 3.13 loses what stands behind "--".
+    # 3.13 loses the words after "--".
     ordered = "--" in rest or any(action.nargs in (argparse.REMAINDER, argparse.PARSER) for action in parser._actions)
     return parser.parse_args(rest) if ordered else parser.parse_intermixed_args(rest)
 

@@ -9,8 +9,8 @@ _VARINT, _BYTES = 0, 2
 
 
 def _varint(value: int) -> bytes:
-    """Returns a number in Protocol Buffers' variable length: seven bits a byte, the lowest first; a negative number as
-    its 64 bits.
+    """Returns a number in Protocol Buffers' variable length: seven bits per byte, the lowest first; a negative number
+    as its 64 bits.
     """
     value &= (1 << 64) - 1
     found = bytearray()

@@ -64,7 +64,7 @@ class Rows:
 
 
 def read_rows(met: Met, advice: bool) -> Rows:
-    """Reads a log; raises LogError if it is damaged or no log."""
+    """Reads a log; raises LogError if it is damaged or not a log."""
     log = open_container(Path(met.log))
     job = job_of(log, ESSENCE)
     is_needed = (advice and _may_be_advised(job)) or _needs_whole_log(job)

@@ -95,7 +95,7 @@ def _name_entry(log: Container, key: int, name: bytes) -> bytes:
 
 
 def _job_lines(log: Container, data: bytes) -> list[bytes]:
-    """Returns the command line and then the mounts, one mount a line."""
+    """Returns the command line and then the mounts, one mount per line."""
     return data[8 * _numbers_of(log) + METADATA :].split(b"\0")[0].split(b"\n")
 
 

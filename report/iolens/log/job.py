@@ -63,7 +63,7 @@ class ModuleInfo:
 
 
 _COARSE = 10.0
-"""Minimum run time in seconds from which on a clock of whole seconds is accurate enough to compute shares."""
+"""Minimum run time in seconds for which a clock of whole seconds is accurate enough to compute shares."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,9 @@ class Job:
 
     `frames` has a frame per module: `id` (record id, a key of `names`), `rank` (-1: all ranks) and Darshan's counters;
     LUSTRE, DXT_POSIX, DXT_MPIIO and HEATMAP as the module `variable` describes. `private` has the regions that only
-    this profiler writes, by name: a frame or a dict. `records` and `tables` are the same as arrays. `missing` lists the
-    parts that are missing because the file was cut short, `regions` names all private regions of the file.
+    this profiler writes, by name: a frame or a dict. `records` and `tables` have the frames of `frames` and `private`
+    as arrays. `missing` lists the parts that are missing because the file was cut short, `regions` names all private
+    regions of the file.
     """
 
     path: Path

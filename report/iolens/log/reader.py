@@ -41,7 +41,7 @@ logs need.
 
 def read_log(path: Path | str, parts: Collection[str] = ()) -> Job:
     """Reads a log of Darshan 3.0 or later or of this profiler, or only some of its modules and private regions; raises
-    LogError if what is read is damaged, or the file is no log.
+    LogError if what is read is damaged, or if the file is not a log.
     """
     return job_of(open_container(Path(path)), parts)
 

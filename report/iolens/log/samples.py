@@ -17,8 +17,8 @@ def held_samples(job: Job) -> pd.DataFrame | None:
 
     A thread that has just got a core is sampled as running (kind 0), although it waited for a core during most of the
     period. If a thread's running samples exceed its processor time, in periods, by more than the error of a count (its
-    square root), each of its places keeps the same share of them, in whole periods. The remaining ones count as
-    waiting, in separate rows. Samples by the processor's clock never wait and are left unchanged.
+    square root), each place of the thread keeps the same share of its running samples, in whole periods. The remaining
+    samples count as waiting, in separate rows. Samples by the processor's clock never wait and are left unchanged.
     """
     rows, threads = job.private.get("samples"), job.private.get("sampling")
     if rows is None or rows.empty:

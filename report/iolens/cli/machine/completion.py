@@ -45,7 +45,7 @@ def _table_names() -> list[str]:
 
 
 def bash(known: Sequence[DescribedCommand]) -> str:
-    """Returns the script for bash; words that are no option are completed as files."""
+    """Returns the script for bash; words that are not options are completed as files."""
     names = "|".join(command.name for command in known)
     values = [
         f'    {command.name}:{flag}) candidates="{" ".join(option.choices)}" ;;'

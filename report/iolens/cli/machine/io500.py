@@ -17,7 +17,9 @@ from iolens.lab.sizes import parse_size
 
 @explained
 def _block(text: str) -> int:
-    """Converts the size of a rank's own file to bytes; raises if it is no multiple of 2 MiB, the size of a transfer."""
+    """Converts the size of a rank's own file to bytes; raises if it is not a multiple of 2 MiB, the size of a
+    transfer.
+    """
     size = parse_size(text)
     if size == 0 or size % 2**21:
         raise ValueError(f"{text} is not a multiple of 2M, the transfer size of this phase")

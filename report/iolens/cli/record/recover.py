@@ -97,7 +97,9 @@ def _choice(args: argparse.Namespace) -> JobSelection:
 
 
 def _settle_unusable(unusable: Sequence[Unusable], clean: bool) -> None:
-    """Prints each file that is no spool for this version; removes it if that was requested and no process uses it."""
+    """Prints each file that is not a spool of this version, and removes the file if that was requested and no process
+    uses it.
+    """
     from iolens.lab.recovery import recover
 
     for one in unusable:

@@ -82,7 +82,9 @@ def _hdf5_of_files(text: str) -> str:
 
 
 def _samples_per_second(text: str) -> float:
-    """Returns the rate of samples that the option gives; raises if it is no number or outside the permitted range."""
+    """Returns the rate of samples that the option gives; raises if the rate is not a number, or outside the permitted
+    range.
+    """
     try:
         rate = float(text)
     except ValueError:

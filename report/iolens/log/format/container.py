@@ -86,7 +86,7 @@ class Container:
 
 
 def open_container(path: Path) -> Container:
-    """Reads a file and its header; raises LogError if it is not a log or its map is impossible. ¶ For a truncated file,
+    """Reads a file and its header; raises LogError if it is not a log or its map is impossible. For a truncated file,
     each region is the part of it that is present.
     """
     try:

@@ -41,8 +41,9 @@ def read_dxt(log: Container, region: Region) -> Records:
     """Returns one row per traced access: id, rank, host, op (`write` or `read`), offset, length, start, end.
 
     `host` and `op` are categories; the rows of a record follow one another. Offsets are -1 in the first version of
-    DXT_MPIIO, and where Open MPI was used, because they were not recorded. From DXT_POSIX 2 and DXT_MPIIO 3 on there is
-    a column more, thread: the thread that made the call, numbered within its rank by its first access, from 0.
+    DXT_MPIIO, and where Open MPI was used, because they were not recorded. DXT_POSIX from version 2 and DXT_MPIIO from
+    version 3 have one more column, thread: the thread that made the call, numbered within its rank by its first access,
+    from 0.
     """
     heads: list[RecordHead] = []
     segments = _joined_columns(_segments_of(log, region, heads), _segment_type(log, region))
@@ -87,7 +88,7 @@ def dxt_fields(region: Region) -> dict[str, str]:
 
 
 def _segments_of(log: Container, region: Region, heads: list[RecordHead]) -> Iterator[np.ndarray]:
-    """Yields the segments of all records in pieces; the heads of complete records are appended to `heads`. ¶ In a
+    """Yields the segments of all records in pieces; the heads of complete records are appended to `heads`. In a
     truncated file the segments of an incomplete record come last.
     """
     shape, layout = struct.Struct(f"{log.order}Qqq64sqq"), _segment_type(log, region)

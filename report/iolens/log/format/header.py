@@ -1,8 +1,7 @@
 """The job region and the names region.
 
-The job region is a record of int64s (user, start, end, processes, job number; seconds and nanoseconds from
-format 3.41 on), 1024 bytes of `key=value` lines, and the command line followed by one line
-`type TAB mount point` a mount.
+The job region is a record of int64s (user, start, end, processes, job number; seconds and nanoseconds from format 3.41
+on), 1024 bytes of `key=value` lines, and the command line, followed for each mount by one line `type TAB mount point`.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def _ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
 
 
 def _counted_names(data: bytes, order: str) -> tuple[list[tuple[bytes, bytes]], bool]:
-    """Returns pairs of 8-byte ids and texts behind their 4-byte length (log format 3.0), and whether the last one is
+    """Returns pairs of 8-byte ids and texts after their 4-byte length (log format 3.0), and whether the last one is
     whole.
     """
     pairs: list[tuple[bytes, bytes]] = []

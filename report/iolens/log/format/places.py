@@ -32,7 +32,7 @@ def record_places(log: Container, region: Region, data: bytes) -> Iterator[Place
 
 
 def _lustre(log: Container, region: Region, data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
-    """Returns the number of words in a LUSTRE record, and where the pool's name of each component lies: 16 bytes behind
+    """Returns the number of words in a LUSTRE record, and where the pool's name of each component lies: 16 bytes after
     7 numbers.
     """
     if region.version == 1:
