@@ -28,8 +28,8 @@ struct writer {
     int fd;
     int error;       /* errno of this rank's first failure, 0 if none. */
     uint64_t offset; /* End of the regions placed so far; the same on all ranks. */
-    bool untrusted;  /* A folder of the path is a symbolic link that another user made. */
-    bool unnamed;    /* The file has no name while it is being written. */
+    bool untrusted;  /* True if a folder of the path is a symbolic link that another user made. */
+    bool unnamed;    /* True if the file has no name while it is being written. */
     struct {
         char text[PATH_BYTES]; /* Final name of the log. */
         uint64_t creator;      /* Process number of rank 0, which creates the file. */

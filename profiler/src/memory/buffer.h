@@ -12,7 +12,7 @@ struct buffer {
     size_t used, size;
     /* Number of bytes at the start of the memory that were ever written; the rest is still zero. */
     size_t touched;
-    bool failed; /* Memory ran out; the contents are incomplete. */
+    bool failed; /* True if memory ran out, so that the contents are incomplete. */
 };
 
 /* Returns memory behind the contents with room for `bytes` bytes; if memory runs out, sets `failed` and

@@ -10,7 +10,7 @@
 
 struct comm {
     atomic_int users; /* Number of references: the attribute, and pending requests. */
-    atomic_bool said; /* True if the core has counted the communicator. */
+    atomic_bool said; /* True if the core has already counted this communicator. */
     uint32_t id; /* Number that is the same on all its ranks; 0 for an intercommunicator or if unknown. */
     int rank, size;
     int remote;  /* Number of ranks in the remote group; 0 if this is no intercommunicator. */

@@ -41,7 +41,7 @@ struct context {
     int64_t jobid;
     struct clock clock;
     struct arena arena;       /* Memory for everything that becomes part of the log; lies in the spool. */
-    struct arena scratch;     /* Memory for everything that ends with the process. */
+    struct arena scratch;     /* Memory for data that is not needed after the process ends. */
     struct identity identity; /* Facts about the process; read when the log is written. */
     char io_component[USER_BYTES]; /* Component of MPI-IO that opened files; "" if unknown. */
     struct clock_end ended;        /* Clocks at the end; read when the log is written. */
@@ -51,7 +51,7 @@ struct context {
     /* Why recording ended before the process did, as a sentence; NULL if it did not. */
     const char *closed;
     struct settings settings;
-    atomic_bool paused; /* The program has asked to pause recording. */
+    atomic_bool paused; /* True while recording is paused at the program's request. */
     bool muted;         /* True if this rank is not recorded, but takes part in writing the log. */
     /* True if this rank lacks the memory to write its records into the job's log. */
     bool starved;

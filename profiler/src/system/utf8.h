@@ -1,4 +1,4 @@
-/* Letters of UTF-8, in text that others wrote. */
+/* Characters of UTF-8, in text that comes from other programs or users. */
 #ifndef IOLENS_UTF8_H
 #define IOLENS_UTF8_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the number of bytes of the UTF-8 sequence at the start of `text`; 0 if there is none. */
+/* Returns the number of bytes of the UTF-8 character at the start of `text`; 0 if there is none. */
 static inline int utf8_length(const unsigned char *text)
 {
     int length = text[0] < 0x80                      ? 1
@@ -20,7 +20,7 @@ static inline int utf8_length(const unsigned char *text)
     return length;
 }
 
-/* Returns the letter in a sequence of `length` bytes. */
+/* Returns the code point of a UTF-8 sequence of `length` bytes. */
 static inline uint32_t utf8_letter(const unsigned char *text, int length)
 {
     uint32_t letter = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));

@@ -11,13 +11,14 @@
 #include "registers.h"
 
 enum rule_kind {
-    RULE_SAME,         /* The register has the same value in the caller. */
-    RULE_UNDEFINED,    /* The value is unknown; for the return address this means that there is no caller. */
-    RULE_OFFSET,       /* Saved at the frame's address + value. */
-    RULE_VALUE_OFFSET, /* Equals the frame's address + value. */
-    RULE_REGISTER,     /* Equals register `from` + value. */
-    RULE_EXPRESSION,   /* Saved at the expression's address. */
-    RULE_VALUE_EXPRESSION, /* Equals the expression's value. */
+    RULE_SAME,         /* The register's value is the same in the caller. */
+    RULE_UNDEFINED,    /* The caller's value is unknown; for the return address this means that there is no
+                        * caller. */
+    RULE_OFFSET,       /* The caller's value is saved in memory at the frame's address + `value`. */
+    RULE_VALUE_OFFSET, /* The caller's value is the frame's address + `value`. */
+    RULE_REGISTER,     /* The caller's value is that of register `from` + `value`. */
+    RULE_EXPRESSION,   /* The caller's value is saved in memory at the address that the expression gives. */
+    RULE_VALUE_EXPRESSION, /* The caller's value is the result of the expression. */
 };
 
 struct rule {

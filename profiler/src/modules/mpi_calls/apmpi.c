@@ -87,7 +87,7 @@ _Static_assert(COUNTERS == 396 && TIMES == 222 && SYNCS == 16,
 
 /* The state of the module APMPI on this rank. */
 struct apmpi_state {
-    bool calls;  /* This rank called functions that the record has. */
+    bool calls;  /* True if this rank called functions that Darshan's record has. */
     bool synced; /* True if a rank waited in timed barriers. */
     double time_variance, sync_variance;
 };

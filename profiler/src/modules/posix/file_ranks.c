@@ -7,7 +7,7 @@
 #include "../../tables/table_largest.h"
 #include "posix.h"
 
-static bool iolens_files_left_out;      /* Files that some but not all ranks used were left out. */
+static bool iolens_files_left_out;      /* True if files that some but not all ranks used were left out. */
 static int64_t iolens_files_not_of_all; /* Number of files of this rank that are not shared by all ranks. */
 
 struct row {

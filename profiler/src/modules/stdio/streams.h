@@ -18,8 +18,8 @@ struct stream {
     _Atomic(void *) stdio; /* State of the STDIO module; NULL until the first operation. */
     int64_t offset;
     int fd;          /* Descriptor of the stream when it was opened. */
-    bool listed;     /* The stream is in the C library's list of open streams. */
-    bool append;     /* The stream is in append mode. */
+    bool listed;     /* True if the stream is in the C library's list of open streams. */
+    bool append;     /* True if the stream is in append mode. */
     int64_t pending; /* Bytes that were counted and are still in the buffer of a stream in append mode. */
     _Atomic(struct stream *) next;
 };
