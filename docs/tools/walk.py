@@ -35,7 +35,7 @@ OWN = {"results", "dist", ".git"}
 """Entries of the clone to which a page's folder has no link, because it gets its own."""
 
 COLUMNS = "100"
-"""Width of the terminal that pages show."""
+"""Width of the terminal whose output the pages show, in characters."""
 
 RANKS = 6
 """Largest number of ranks that a command on any page starts."""

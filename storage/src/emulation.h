@@ -29,7 +29,7 @@ struct ost_file {
 /* The context, set up once when the library is loaded. */
 struct emulation {
     bool on;
-    bool as_lustre; /* Makes statfs report Lustre's magic number. */
+    bool as_lustre; /* True if statfs is to report Lustre's magic number. */
     /* Number of the process that may change the table of files. A child of vfork, which shares its parent's
      * memory, has another number. */
     pid_t pid;

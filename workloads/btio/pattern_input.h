@@ -9,7 +9,7 @@ enum { DIRECTORY_LONGEST = 512 };
 
 /* Values that rank 0 read, in the form of a broadcast. */
 typedef struct PatternInput {
-    char operation; /* Either w or r. */
+    char operation; /* The operation: w (write) or r (read). */
     char method[16];
     int dumps, grid[3];
     char directory[DIRECTORY_LONGEST + 1];

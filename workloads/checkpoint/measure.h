@@ -20,8 +20,9 @@ typedef struct Measured {
     Statistic real_statistic, file_statistic;
     Spread io, mpi;           /* Seconds that a writer spent in I/O and in MPI: mean and extremes over the
                                * writers. */
-    Spread open, move, close; /* Times over all ranks. */
-    Spread total;             /* Sum of open, move and close. */
+    Spread open, move, close; /* Seconds of the steps open, move and close: minimum, mean and maximum over all
+                               * ranks. */
+    Spread total;             /* Seconds of open, move and close together. */
     long long wrong_values;
 } Measured;
 

@@ -26,7 +26,7 @@ typedef struct TwoPhase {
     FileDomains domains; /* Domains of the latest call; its aggregators are the first of the candidates. */
     int stripe_count;    /* Number of stripes; 0 if unknown. */
     int64_t calls;
-    char *buffer; /* An aggregator's buffer of `room` bytes. */
+    char *buffer; /* Buffer of an aggregator, with room for `room` bytes. */
     int64_t room;
     Trouble *trouble;
     WriteLog writes; /* Writes of this rank, which the caller frees with writes_free. */

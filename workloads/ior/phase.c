@@ -17,7 +17,7 @@ typedef struct Work {
     Step step;
     Target target;
     Plan plan;
-    int owner; /* Task whose data is moved. */
+    int owner; /* Task whose data this task moves. */
     void *file;
     Clocks clocks;
     int64_t moved, limit; /* Number of transfers that are done, and largest number of transfers to do. */
