@@ -14,8 +14,8 @@
 enum iolens_type { IOLENS_INT64, IOLENS_DOUBLE, IOLENS_UINT8 };
 enum iolens_op { IOLENS_MIN, IOLENS_MAX, IOLENS_SUM, IOLENS_BAND };
 
-/* Merges the record `in` into `inout`; the ranks of `in` are the lower ones or the same. Must depend on these
- * records only. Called in rank order. */
+/* Merges the record `in`, which comes from lower or the same ranks, into `inout`. The result must depend on
+ * these two records only. Called in rank order. */
 typedef void iolens_combine_fn(const void *in, void *inout);
 
 /* Communication between ranks on a private duplicate of MPI_COMM_WORLD. Each function returns 0, or -1 if

@@ -166,7 +166,7 @@ static void reset(void)
 }
 
 /* Returns a sentence about the call chains that are missing in this process, in all processes together, or in
- * both; see the texts below. */
+ * both; NULL if none is missing. */
 static const char *left_out(void)
 {
     char *at = iolens_nodes_lacking, *end = at + LACKING_BYTES;

@@ -63,8 +63,8 @@ static bool is_of_this_job(long process, bool otherwise)
     return shares(process, "SPACE", getenv("PMIX_NAMESPACE"), otherwise);
 }
 
-/* Returns true if the process belongs to this job or, because MPICH's launcher names only ranks, to this
- * rank. */
+/* Returns true if the process belongs to this job. MPICH's launcher does not name the job; under it, the
+ * process must belong to this rank. */
 static bool is_of_this_rank(long process)
 {
     return is_of_this_job(process, false) || shares(process, "PMI_RANK", getenv("PMI_RANK"), false);

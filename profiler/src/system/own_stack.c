@@ -26,7 +26,7 @@ static void call_there(struct own_stack *stack, void (*what)(void))
     stack->there.uc_stack.ss_size = sizeof stack->room;
     stack->there.uc_link = &stack->here;
     makecontext(&stack->there, what, 0);
-    getcontext(&stack->here); /* `what` ends by continuing here a second time. */
+    getcontext(&stack->here); /* The program reaches this line a second time, when `what` has returned. */
     if (been)
         return;
     been = true;
