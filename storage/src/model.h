@@ -69,8 +69,8 @@ struct ost_target {
     double free_at;
     double busy;
     int64_t bytes;
-    double slower;    /* Part of its time by which each byte takes longer than at the configured speed; 0 at
-                       * that speed. */
+    double slower;    /* Part of the configured time by which each byte takes longer; 0 at the configured
+                       * speed. */
     uint64_t streams; /* Bit set of the streams (client and object) among the latest RPCs. */
     int rpcs;         /* Number of RPCs since `streams` was last emptied. */
     int interleaved;  /* Number of different streams, less one, among the 64 RPCs that were counted last. */

@@ -20,7 +20,7 @@ typedef struct Problem {
     bool whole;   /* True if a gather moves a whole field at once, and false if it moves one level. */
     bool barrier; /* True if a barrier stands between gather and write, or behind each scatter. */
     bool no_io;   /* True if data only moves between ranks and not to files. */
-    bool binary;  /* True if the files are Fortran's sequential records, and not netCDF-4. */
+    bool binary;  /* True if the files have Fortran's sequential records; false if they are netCDF-4. */
     bool static_data;
     bool no_chunking;
     bool extra_info; /* True if two additional hints are set, as the original's option does. */
