@@ -10,10 +10,10 @@ enum { SLOTS_PER_FILE = 4, LEAST_SLOTS = 1024, MOST_SLOTS = 1 << 20, MOST_PLACES
 /* Largest expected number of files that stay among the candidates although no other rank used them. */
 static const double FEW_ENOUGH = 1e-3;
 
-/* Every rank counts its files in a table, each file in several slots that follow from its id and the number
- * of the round, and the tables of all ranks are added (a counting Bloom filter). If all slots of a file hold
- * more than this rank's own files, other ranks have files there: the same file, or others by chance. Further
- * rounds with other slots distinguish these two cases. */
+/* Every rank counts its files in a table, each file in several slots, which follow from the file's id and the
+ * number of the round. The tables of all ranks are added (a counting Bloom filter). If all slots of a file
+ * hold more than this rank's own files, other ranks have files there: the same file, or others by chance.
+ * Further rounds with other slots distinguish these two cases. */
 struct slots {
     size_t count;
     int round, places;       /* `round`: number of the round. `places`: number of slots per file. */

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* Returns true if a folder on the absolute path is a symbolic link that lies in a world-writable folder with
- * the sticky bit (such as /tmp) and belongs neither to this user nor to the owner of that folder. Linux
- * refuses to follow such links if fs.protected_symlinks is set. */
+/* Returns true if a folder on the absolute path is a symbolic link in a world-writable folder with the sticky
+ * bit (such as /tmp), and the link belongs neither to this user nor to that folder's owner. Linux refuses to
+ * follow such links if fs.protected_symlinks is set. */
 bool path_is_untrusted(const char *path);
 
 #endif

@@ -105,8 +105,8 @@ static const struct column COLUMNS[] = {
          "communication, with a row for each partner; call: another call of MPI; file: a call of the file "
          "system; files: the sum of short ones; lock: a wait for a file's lock; core, fault: before the next "
          "call the thread was ready and had no core, or waited for a page of a file; region: a visit of a "
-         "region, whose row follows those of the calls inside. A call with several messages has several rows of the "
-         "same times",
+         "region, whose row follows those of the calls inside. A call with several messages has several rows "
+         "of the same times",
          TEXT_WORD),
     TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),
     COLUMN(start, "<f8", "s", "time when the call began, since the start of the job"),
@@ -263,8 +263,8 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     return number;
 }
 
-/* Stores how long the first thread was held up in the gap between its latest call and one that began at `t0`,
- * and why, as one span for each cause at the end of the gap. The lock must be held. */
+/* Stores how long, and by which causes, the first thread was held up in the gap between its latest call and
+ * one that began at `t0`. Each cause becomes a span at the end of the gap. The lock must be held. */
 static void keep_gap(struct why_events *events, double t0, double now)
 {
     struct held held = gaps_look(&events->gaps, t0, now);

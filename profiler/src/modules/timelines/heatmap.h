@@ -2,8 +2,8 @@
  *
  * A file keeps the bytes of its current bin itself, under the lock that its state has anyway, and hands them
  * to the map when a call ends in another bin: a call costs two comparisons and an addition, and threads on
- * different files do not meet. Bins begin with a width of 0.1 s, 200 of them, and are merged in pairs when
- * time runs out of them, so that a file's bin always lies within one bin of the map. */
+ * different files do not meet. The map begins with 200 bins of 0.1 s. When their time is used up,
+ * neighbouring bins are merged in pairs, so that a file's bin always lies within one bin of the map. */
 #ifndef IOLENS_HEATMAP_H
 #define IOLENS_HEATMAP_H
 
