@@ -8,9 +8,9 @@
 
 /* Answers LL_IOC_LOV_GETSTRIPE and LL_IOC_LOV_SETSTRIPE (struct lov_user_md_v1) for files below the mount.
  * Returns false for any other request or file system; the kernel must answer it. Else `result` is the return
- * value of ioctl, with errno EINVAL for another structure or an impossible layout, EOVERFLOW if the caller
- * has room for fewer stripes (it learns how many there are), EEXIST if the file has data or is older than the
- * job. */
+ * value of ioctl, with errno EINVAL for another structure or an impossible layout, or EEXIST if the file has
+ * data or is older than the job. The errno is EOVERFLOW if the caller has room for fewer stripes; it then
+ * learns how many there are. */
 bool lustre_ioctl(int fd, unsigned long request, void *argument, int *result);
 
 /* Returns the `f_type` to report for a descriptor, or for `path` unless NULL: Lustre's below the mount if

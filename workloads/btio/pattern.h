@@ -2,8 +2,8 @@
  * ghost points around, in one array [cell][z][y][x][component], and writes or reads all of them, dump after
  * dump.
  *
- * Component m of point (x, y, z) of dump d is element m + 5 (x + nx (y + ny (z + nz d))) of the file, and has
- * the number of its element as its value, so that misplaced data is found. */
+ * Component m of point (x, y, z) of dump d is element m + 5 (x + nx (y + ny (z + nz d))) of the file. Its
+ * value is the number of that element, so that misplaced data is found. */
 #ifndef BTIO_PATTERN_H
 #define BTIO_PATTERN_H
 
