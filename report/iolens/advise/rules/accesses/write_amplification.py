@@ -28,7 +28,9 @@ Write whole chunks, and each chunk only once."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Compares POSIX with MPI-IO in files without data sieving, or with HDF5 over all of its files."""
+    """Compares the bytes that POSIX wrote with the bytes given to MPI-IO in files without data sieving. If no file has
+    many more, compares them with the bytes given to HDF5, over all of its files.
+    """
     pair = under_mpiio(job)
     if pair is not None:
         upper, lower = pair

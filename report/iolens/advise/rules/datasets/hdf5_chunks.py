@@ -22,7 +22,7 @@ Or access whole chunks, and each chunk only once."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence of datasets whose chunks are larger than their accesses."""
+    """Returns the evidence of datasets whose chunks are far larger than the accesses to them."""
     table, files, posix = by_file(job, "H5D"), job.records.get("H5F"), by_file(job, "POSIX")
     if table is None or files is None or posix is None:
         return None

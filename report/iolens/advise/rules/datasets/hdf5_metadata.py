@@ -21,7 +21,7 @@ Open a dataset once instead of in each step; write attributes on one rank."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
-    """Returns the evidence that metadata calls dominate the time in shared datasets."""
+    """Returns the evidence that metadata calls take a large share of the time in shared datasets."""
     table = by_file(job, "H5D")
     if table is None:
         return None

@@ -1,4 +1,4 @@
-"""The rule about a job in which opening, closing and querying files takes longer than reading and writing."""
+"""The rule about a job in which opening, closing and querying files takes a large share of the I/O time."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="metadata-storm",
     title="Metadata calls dominate",
-    says="many calls of open, close, stat and seek take most of the I/O time; without files of libraries and modules "
-    "if `start-up-storm` is reported",
+    says="many calls of open, close, stat and seek take `meta_share` of the I/O time or more; without files of "
+    "libraries and modules if `start-up-storm` is reported",
     limits=("meta_share", "few_calls"),
     why="These calls move no data, and one metadata server answers them for all ranks and all users.",
     read_more="https://wiki.lustre.org/Data_on_MDT; man lfs-setstripe(1)",
