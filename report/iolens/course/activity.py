@@ -53,7 +53,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """The form of one kind of claim: the key with its second side, the key with its margin, and the default margin."""
+    """The form of one kind of claim: the keys under which a claim gives its second side and its margin, and the default
+    margin.
+    """
 
     other: str = ""
     margin: str = ""

@@ -43,7 +43,7 @@ def check_libraries() -> Iterator[CheckResult]:
 
 
 def check_programs() -> Iterator[CheckResult]:
-    """Yields the checks of the recovery programs and of the bundled workloads."""
+    """Yields the checks of the programs for recovery and replay, and of the bundled workloads."""
     for name, without in {"iolens-recover": "no logs of killed jobs", "ost-simulate": "no replay of traces"}.items():
         try:
             yield CheckResult(name, str(find_program(name)), works=True)

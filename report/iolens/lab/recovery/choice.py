@@ -1,4 +1,4 @@
-"""The jobs that a recovery selects: those of a folder, those that were named, or all."""
+"""The jobs that a recovery selects: the jobs of a folder, named jobs, or all jobs."""
 
 from __future__ import annotations
 

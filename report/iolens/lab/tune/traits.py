@@ -48,7 +48,9 @@ def traits(machines: Machines, settings: Sequence[Features], best: int, belief: 
 
 
 def _trait(name: str, unit: str, values: Array, weights: Array) -> Trait:
-    """Returns the weighted median of the fitted machines, and the interval that holds 95 % of their weight."""
+    """Returns the weighted median of a parameter over the fitted machines, and the interval that holds 95 % of their
+    weight.
+    """
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
     low, middle, high = (

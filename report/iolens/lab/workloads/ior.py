@@ -9,7 +9,7 @@ from iolens.lab.workloads.workload import Workload, size_of
 
 def _bytes_of_blocks(arguments: Sequence[str], ranks: int) -> int | None:
     """Returns the bytes that a run writes: a block of each rank in each segment, and with -m a file for each
-    repetition. The tests of a script are not read.
+    repetition. Returns None for the tests of a script, which is not read.
     """
     if {"-f", "--scriptFile"} & set(arguments):
         return None

@@ -154,8 +154,9 @@ def examination(parts: Contained, binds: Sequence[str]) -> list[str]:
 
 
 def _unable(parts: Contained, inside: Inside, what: str) -> str | None:
-    """Returns the reason why the program itself cannot start in the container. This is only a warning, because the
-    image's own script may start the program with settings that make it work.
+    """Returns the reason why the program cannot start in the container: it needs libraries that are not there. If the
+    image's own script starts the program, only prints the reason and returns None, because this script may find the
+    libraries.
     """
     missing = libraries_missing_inside(inside)
     if not missing:

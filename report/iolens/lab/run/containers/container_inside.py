@@ -42,8 +42,8 @@ PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Inside:
-    """The findings of the shell: the loaders of glibc and musl ("": none), the loader's words about the profiler's
-    libraries and the program, and the launcher's about its version.
+    """The findings of the shell: the loaders of glibc and musl ("": none), what the loader prints about the profiler's
+    libraries and about the program, and what the launcher prints as its version.
     """
 
     loader: str

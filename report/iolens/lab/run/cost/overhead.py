@@ -62,8 +62,8 @@ class CostPart:
 
 
 def _most_calls(job: Job, module: str, counter: str) -> int:
-    """Returns the calls of the rank that made most of them; if ranks were merged, an equal share for each,
-    rounded up.
+    """Returns the number of calls of the rank that made most. Calls in a record of all ranks are divided equally among
+    the ranks, and rounded up.
     """
     frame: pd.DataFrame | None = job.frames.get(module)
     if frame is None or counter not in frame:

@@ -264,7 +264,7 @@ def _places_by_itself(launcher: Launcher) -> bool:
 
 
 def check_ranks_per_node(runs: Sequence[PointSpec], launcher: Launcher) -> None:
-    """Raises if the nodes of a run, with this number of ranks on each, cannot hold its ranks."""
+    """Raises if the nodes of a run, with the requested number of ranks on each, cannot hold its ranks."""
     for spec in runs:
         per_node = spec.options.get("ranks_per_node")
         nodes = launcher.nodes(spec.options) if launcher.elsewhere else len(allocation().nodes)

@@ -65,7 +65,9 @@ def merged(sweeps: Sequence[Results]) -> Results:
 
 
 def _names_of(sweeps: Sequence[Results]) -> list[str]:
-    """Returns the names of the sweeps' folders, with the folders above them if two names are equal."""
+    """Returns the names of the sweeps' folders, with the folders above them if two names are equal, and with numbers if
+    that does not help.
+    """
     names = [one.directory.resolve().name for one in sweeps]
     if len(set(names)) == len(names):
         return names
