@@ -121,7 +121,9 @@ def _absent_part(name: str, folders: list[Path]) -> str:
 
 
 def _how_to_build() -> str:
-    """Returns advice for a missing part: a checkout can build it; in a package it means that the package is broken."""
+    """Returns the advice for a missing part: the command that builds it, in an installation by wheel or in a
+    checkout.
+    """
     return "run `iolens workloads build`" if IN_WHEEL.is_dir() else "run `make build` in iolens' folder"
 
 

@@ -124,8 +124,8 @@ def yes_or_no(value: Any) -> bool:
 
 @kind(anyOf=[{"type": "integer", "minimum": 1}, {"type": "string", "pattern": _TIME}])
 def duration(value: Any) -> int:
-    """Accepts seconds, and also minutes or hours:minutes:seconds in Slurm's form, which YAML may have read as
-    a number.
+    """Accepts a number of seconds, or a time in Slurm's form (minutes:seconds, hours:minutes:seconds, or
+    days-hours:minutes:seconds), which YAML may already have converted to seconds.
     """
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value

@@ -13,7 +13,7 @@ from iolens.lab.storage.emulated import EMULATED
 from iolens.log import Job
 
 _FIRST_EFFECT = "lock_growth"
-"""First key of ost.yaml that switches on an optional effect of the model; all later keys do, too."""
+"""First key of ost.yaml for an optional effect of the model; all later keys are for such effects, too."""
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def with_environment(
     preloaded: Mapping[str, str] = MappingProxyType({}),
     beyond: Sequence[int] = (),
 ) -> list[str]:
-    """Returns the command with `env NAME=value …` ahead of every application: the launcher itself stays as it is.
+    """Returns the command with `env NAME=value …` ahead of every application; the launcher's own words stay unchanged.
     Applications whose index is in `beyond` do not get the libraries in `preloaded`.
     """
     words: list[str] = []

@@ -21,9 +21,9 @@ _PROCESSES, _FILES = "processes.csv", "files.csv"
 
 @dataclass(frozen=True)
 class Merged:
-    """`processes`: a row per log, first started first, with `log` `command` `ranks` `started` (UTC) `seconds` `files`
-    `bytes_read` `bytes_written` `io_seconds`. `files`: a row per path, those with most bytes first, with `path` `logs`
-    (how many touched it) `bytes_read` `bytes_written` `seconds` (summed over ranks and logs).
+    """`processes`: a row per log, in the order of their starts, with `log` `command` `ranks` `started` (UTC) `seconds`
+    `files` `bytes_read` `bytes_written` `io_seconds`. `files`: a row per path, those with most bytes first, with `path`
+    `logs` (how many touched it) `bytes_read` `bytes_written` `seconds` (summed over ranks and logs).
     """
 
     processes: pd.DataFrame

@@ -83,8 +83,8 @@ class Search:
         return traits(self.machines, self.features, best, self.belief(measured))
 
     def choice(self, place: int, why: str, measured: Mapping[int, float]) -> Choice:
-        """Returns the choice of this setting with the bandwidth that the model expects of it, or without before the
-        first run.
+        """Returns the choice of this setting, with the bandwidth that the model expects of it; before the first run,
+        the choice has no expected bandwidth.
         """
         if not measured:
             return Choice(place, why)

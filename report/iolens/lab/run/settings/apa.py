@@ -81,7 +81,7 @@ class TraceableFunctions:
 
 
 def find_functions(names: Sequence[str], application: str) -> TraceableFunctions:
-    """Returns the functions in a program and the libraries that it is linked to."""
+    """Searches a program, and the libraries that it is linked to, for these functions."""
     program = shutil.which(application)
     objects = [Path(program), *libraries_of(Path(program))] if program else []
     found = {name: _function_address(name, objects) for name in names}

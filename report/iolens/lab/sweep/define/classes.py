@@ -100,8 +100,8 @@ def default_experiment(choices: Choices) -> Experiment:
 
 
 def driver_to_be_had(program: str = BTIO.program) -> str:
-    """Returns ROMIO's Lustre driver if an MPI has it or can be installed, else the generic driver; prints the reason
-    for the latter.
+    """Returns ROMIO's Lustre driver if an MPI has it or can be installed, else the generic driver; prints why the
+    generic driver is used.
     """
     try:
         build_with_driver(program, find_launcher)

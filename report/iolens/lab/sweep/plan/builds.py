@@ -238,8 +238,8 @@ def with_command(experiment: Experiment, storage: Backend, spec: PointSpec) -> P
 
 
 def _hints_by_file_alone(spec: PointSpec) -> bool:
-    """Returns True if ROMIO is Open MPI 5's. It loses every hint that a program passes, and then also ignores a hint of
-    the same name in the file of hints.
+    """Returns True for the ROMIO of Open MPI 5. That ROMIO loses every hint that a program passes, and then also
+    ignores a hint of the same name in the file of hints.
     """
     if spec.io_component != ROMIO or LUSTRE_LIKE in spec.arguments:
         return False
