@@ -31,11 +31,11 @@ Levels = Mapping[str, int | str]
 class Claim:
     """One statement about the runs of a point.
 
-    `kind` is `more` (the bandwidth of `point` is above that of `other`), `same` (equal within `margin`), `reaches`
-    (`margin` of the model's bound or more), `finds` (the advice on its logs has the finding `rule`), `holds_up` (other
-    ranks waited longest for the I/O on the file that `rule` names), `logs` (each run leaves `count` logs, one per
-    process). `slides` is the result that the slides of the course show; `because` explains the answer yes, `otherwise`
-    the answer no.
+    `kind` says what is claimed. About bandwidths: `more` (that of `point` is above that of `other`), `same` (both are
+    equal within `margin`) or `reaches` (`margin` of the model's bound or more). About logs: `finds` (the advice has the
+    finding `rule`), `holds_up` (other ranks waited longest for the I/O on the file that `rule` names) or `logs` (each
+    run leaves `count` logs, one per process). `slides` is the result that the slides of the course show; `because`
+    explains the answer yes, `otherwise` the answer no.
     """
 
     kind: str

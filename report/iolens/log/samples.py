@@ -16,9 +16,10 @@ def held_samples(job: Job) -> pd.DataFrame | None:
     """Returns the private table `samples` with a column `waits`, False if the thread ran; None if it is empty.
 
     A thread that has just got a core is sampled as running (kind 0), although it waited for a core during most of the
-    period. If a thread's running samples exceed its processor time, in periods, by more than the error of a count (its
-    square root), each place of the thread keeps the same share of its running samples, in whole periods. The remaining
-    samples count as waiting, in separate rows. Samples by the processor's clock never wait and are left unchanged.
+    period. A thread may have more running samples than its processor time has periods. If the excess is larger than the
+    error of a count (its square root), each place of the thread keeps the same share of its running samples, in whole
+    periods. The remaining samples count as waiting, in separate rows. Samples by the processor's clock never wait and
+    are left unchanged.
     """
     rows, threads = job.private.get("samples"), job.private.get("sampling")
     if rows is None or rows.empty:

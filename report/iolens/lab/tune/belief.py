@@ -39,9 +39,9 @@ about this bandwidth before the first run.
 
 @dataclass(frozen=True)
 class Belief:
-    """The estimate for every setting, machine by machine: `means` of the logarithm of the bandwidth (rows: machines),
-    its standard deviation `sd`, which is the same for all machines, the machines' `weights`, which add up to 1, and the
-    logarithm of the `scale` that converts each machine's bandwidths into those of the runs.
+    """The estimate for every setting, machine by machine. `means` are the means of the logarithm of the bandwidth
+    (rows: machines), `sd` is its standard deviation, which is the same for all machines. The machines' `weights` add up
+    to 1. `scale` is the logarithm of the factor that converts each machine's bandwidths into those of the runs.
     """
 
     means: Array

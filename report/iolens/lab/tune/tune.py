@@ -35,9 +35,9 @@ from iolens.metrics.comparison.settings import three_digits
 
 @dataclass(frozen=True)
 class Tuning:
-    """A search that is set up: the sweep that provides its runs, the points, the budget, and its results: the bandwidth
-    by the number of the point (MiB/s), points with a failed run, the trail so far, points that were `refused` because a
-    run showed that their settings do not take effect, and the size of the largest file that a run wrote (0: unknown).
+    """A search that is set up: the sweep that provides its runs, the points, and the budget. Its results so far are the
+    bandwidth by the number of the point (MiB/s), the points with a failed run, the trail, and the size of the largest
+    file that a run wrote (0: unknown). Points are `refused` if a run showed that their settings do not take effect.
     """
 
     sweep: Sweep

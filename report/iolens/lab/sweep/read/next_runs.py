@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def next_block(experiment: Experiment, folder: Path, given_up: Collection[str]) -> list[Run]:
-    """Returns one more run of the best point and of every other one that can still be the best, while the 95 % interval
-    of their ratio is wider than `until.interval`, in a shuffled order like earlier blocks. The width is the average
-    distance, as a ratio, from the typical value to both ends. If only one point is left, the interval of its own value
-    counts.
+    """Returns one more run of the best point and of every point that can still be the best, as long as the 95 %
+    interval of their ratio is wider than `until.interval`. The runs are shuffled, as in earlier blocks. The width is
+    the average distance, as a ratio, from the typical value to both ends. If only one point is left, the interval of
+    its own value counts.
 
     Because the interval itself decides whether runs continue, it contains the true value slightly less often than it
     promises. The effect is larger if the requested interval is much narrower than the first ones.

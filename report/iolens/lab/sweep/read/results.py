@@ -228,7 +228,7 @@ def read_phase(path: Path, operation: str) -> dict[str, Any]:
     """Returns bytes, seconds and bandwidth of one operation, verification and answer from a workload's result.json
     (workloads/RESULT.md).
 
-    bandwidth = bytes / seconds.max / 2^20, which is the job's bandwidth, since the job waits for its slowest rank.
+    The bandwidth is bytes / seconds.max / 2^20: that of the whole job, since the job waits for its slowest rank.
     """
     missing: dict[str, Any] = dict.fromkeys(("bandwidth", "io_seconds", "io_seconds_harmonic", "bytes", "nprocs"))
     missing |= {"verification": None, "answer": None}
