@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -143,17 +143,36 @@ def traced(folder: Path, stripes: int, log: Path) -> Path:
     return log
 
 
-def test_a_prediction_for_stripes_that_were_not_traced_comes_true(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "model.yaml").write_text(MODEL)
+def calibrated(folder: Path, model: Path) -> None:
+    """Fits the model to the file system. The two kinds of runs that it is not fitted to must come out within 20 %; as
+    other work on the machine delays runs, one fit of three must succeed.
+    """
+    for _ in range(3):
+        said = iolens("calibrate", folder, "--targets", 4, "--size", "96M", "--repeat", 2, "-o", model)
+        errors = [float(percent) for percent in re.findall(r"([-+][\d.]+) %  not fitted", said)]
+        assert len(errors) == 2
+        if max(map(abs, errors)) <= 20:
+            return
+    raise AssertionError(said)
+
+
+@pytest.mark.parametrize("fitted", [False, True], ids=["limits of the servers", "calibrate"])
+def test_a_prediction_for_stripes_that_were_not_traced_comes_true(folder: Path, tmp_path: Path, fitted: bool) -> None:
+    model = tmp_path / "model.yaml"
+    if fitted:
+        calibrated(folder, model)
+    else:
+        model.write_text(MODEL)
 
     def told(log: Path, *words: str) -> dict[str, Any]:
-        return json.loads(iolens("predict", log, "--model", tmp_path / "model.yaml", "--json", *words))
+        return json.loads(iolens("predict", log, "--model", model, "--json", *words))
 
     found = told(traced(folder, 1, tmp_path / "one.darshan"), "--stripes", "2,4")
     for point in found["points"]:
         stripes = point["stripe_count"]
         logs = [traced(folder, stripes, tmp_path / f"{stripes}-{turn}.darshan") for turn in range(3)]
-        assert point["io"] == pytest.approx(median(told(log)["recorded"]["io"] for log in logs), rel=0.2)
+        fastest = min(told(log)["recorded"]["io"] for log in logs)  # Other work on the machine only adds time.
+        assert point["io"] == pytest.approx(fastest, rel=0.2)
 
 
 def test_a_log_has_the_layouts_of_its_files(folder: Path, tmp_path: Path) -> None:
