@@ -112,13 +112,16 @@ class Calls:
         return replace(self, **columns)
 
 
+_TYPES = {"kind": np.int8, "offset": np.int64, "length": np.int64, "start": np.float64, "end": np.float64}
+"""Types of the columns of calls, of which there may be millions; the others are numbers of 32 bits."""
+
+
 def calls_of(size: int, **columns: np.ndarray | int | float) -> Calls:
     """Returns `size` calls; a column that is not given is 0, and NO_FILE for the file."""
     given: dict[str, np.ndarray | int | float] = {"file": NO_FILE, **columns}
-    kinds = {"start": np.float64, "end": np.float64}
     return Calls(
         *(
-            np.broadcast_to(np.asarray(given.get(column.name, 0), kinds.get(column.name, np.int64)), (size,)).copy()
+            np.broadcast_to(np.asarray(given.get(column.name, 0), _TYPES.get(column.name, np.int32)), (size,)).copy()
             for column in fields(Calls)
         )
     )

@@ -52,17 +52,13 @@ def read_trace(job: Job) -> Trace:
     """Returns the calls of a traced run; raises IolensError with the reason if the log does not have them."""
     _refuse(job)
     ids, names = _files_of(job)
-    below = joined([transfers_of(job, ids, "DXT_POSIX", *TRANSFERS), events_of(job, ids, _EVENTS)])
-    below = below[below.file != NO_FILE]  # Calls on the standard streams are left out.
     mpi = read_mpi_files(job, ids)
-    inside = _lies_inside(below, mpi.calls) | _lies_inside(below, _later_spans(mpi.calls), same_file=True)
     counted = Counted(job, ids, mpi.calls)
-    own = counted.with_modes(in_order(below[~inside]))
     exchanges = read_exchanges(job, mpi.communicators)
-    known = joined([own, mpi.calls, read_streams(job, ids)])
+    known, misaligned, lost = _known_calls(job, ids, mpi.calls, counted)
     silent, silent_notes = calls_without_times(known, counted)
     calls = in_order(joined([known, silent, exchanges.calls]))
-    notes = (*_lost(job, below, counted), *mpi.notes, *exchanges.notes, *silent_notes)
+    notes = (*lost, *mpi.notes, *exchanges.notes, *silent_notes)
     unaligned = {file for file, _ in counted.of("POSIX_MEM_NOT_ALIGNED")}
     modes = [counted.modes.get(file, 0) for file in range(len(names))]
     sizes = _sizes_before(calls, modes)
@@ -85,7 +81,7 @@ def read_trace(job: Job) -> Trace:
         views=mpi.views,
         openings=mpi.openings,
         communicators=exchanges.communicators,
-        misaligned=counted.misaligned(own),
+        misaligned=misaligned,
         begins=_begins(job),
         notes=notes,
     )
@@ -105,6 +101,19 @@ def _refuse(job: Job) -> None:
             if traces
             else f"{job.path}: this log has no single calls on files; record the run with iolens run --dxt"
         )
+
+
+def _known_calls(
+    job: Job, ids: dict[int, int], mpi: Calls, counted: Counted
+) -> tuple[Calls, dict[tuple[int, int], int], list[str]]:
+    """Returns the calls whose times the log has, the number of transfers from memory that is not aligned by file and
+    rank, and sentences on calls that the traces lack.
+    """
+    below = joined([transfers_of(job, ids, "DXT_POSIX", *TRANSFERS), events_of(job, ids, _EVENTS)])
+    below = below[below.file != NO_FILE]  # Calls on the standard streams are left out.
+    inside = _lies_inside(below, mpi) | _lies_inside(below, _later_spans(mpi), same_file=True)
+    own = counted.with_modes(in_order(below[~inside]))
+    return joined([own, mpi, read_streams(job, ids)]), counted.misaligned(own), _lost(job, below, counted)
 
 
 def _files_of(job: Job) -> tuple[dict[int, int], list[str]]:

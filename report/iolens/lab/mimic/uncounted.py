@@ -79,7 +79,7 @@ class Counted:
     def with_modes(self, calls: Calls) -> Calls:
         """Returns the calls; an open gets detail 1 if its rank gave no permissions for the file."""
         bare = [pair for pair, mode in self._given_modes.items() if not mode]
-        keys = calls.file * self._job.nprocs + calls.rank
+        keys = calls.file.astype(np.int64) * self._job.nprocs + calls.rank
         mine = np.isin(keys, [file * self._job.nprocs + rank for file, rank in bare if rank >= 0])
         return calls.changed(detail=np.where((calls.kind == CallKind.OPEN) & mine, 1, calls.detail))
 
