@@ -34,6 +34,11 @@ IOR = [BUILD / "ior", "-w", "-r", "-b", "256k", "-t", "64k", "-s", "3", "-o", "d
 BTIO = [BUILD / "btio", "--class", "S", "--io-only"]
 CHECKPOINT = [BUILD / "checkpoint_simulator", "--nx", 1, "--ny", 1, "--im_world", 24, "--lm", 6, "--ntrials", 2]
 
+LLNLS_IOR = os.environ.get("LLNL_IOR", "")
+"""The program of LLNL's IOR, which takes the options of the bundled one."""
+
+NEEDS_LLNLS_IOR = pytest.mark.skipif(not LLNLS_IOR, reason="LLNL_IOR does not name the program of LLNL's IOR")
+
 PROGRAMS = {
     "one file": (4, [*IOR, "-a", "POSIX", "-C"]),
     "a file per rank": (4, [*IOR, "-a", "POSIX", "-F"]),
@@ -49,11 +54,15 @@ PROGRAMS = {
     "checkpoint": (6, [*CHECKPOINT, "--num_writers", 1]),
     "checkpoint, binary files": (6, [*CHECKPOINT, "--num_writers", 2, "--write_binary", "--split_file"]),
 }
+LLNLS = {
+    f"LLNL's IOR, {' '.join(options)}": (4, [LLNLS_IOR, *IOR[1:], *options])
+    for options in (["-a", "POSIX", "-C"], ["-a", "POSIX", "-F"], ["-a", "MPIIO"], ["-a", "MPIIO", "-c"])
+}
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS, *(pytest.param(name, marks=NEEDS_LLNLS_IOR) for name in LLNLS)])
 def test_the_log_of_the_mini_app_has_the_counters_of_the_original(name: str, tmp_path: Path) -> None:
-    ranks, command = PROGRAMS[name]
+    ranks, command = {**PROGRAMS, **LLNLS}[name]
     (tmp_path / "original").mkdir()
     original = record(tmp_path / "original", command, ranks)
     assert differences(original, mimicked(original, tmp_path, ranks)) == []
@@ -267,10 +276,13 @@ def test_names_are_kept_on_request_alone(tmp_path: Path) -> None:
     assert '"private-name"' in (tmp_path / "named" / "mimic.c").read_text()
 
 
+@pytest.mark.parametrize(
+    "ior", [BUILD / "ior", pytest.param(LLNLS_IOR, marks=NEEDS_LLNLS_IOR)], ids=["bundled IOR", "LLNL's IOR"]
+)
 def test_settings_are_found_from_a_log_without_the_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program = Path(shutil.copy(BUILD / "ior", tmp_path / "gone"))
+    program = Path(shutil.copy(ior, tmp_path / "gone"))
     options = ["-a", "MPIIO", "-c", "-w", "-b", "1m", "-t", "1m", "-s", "4", "-o", "data"]
     log = record(tmp_path, [program, *options], 2)
     program.unlink()

@@ -83,7 +83,7 @@ def _mean_files(subject: Subject) -> pd.DataFrame:
     """Returns bytes and seconds of each path, averaged over the runs; paths of different runs are matched in the same
     way as those of subjects.
     """
-    parts = [all_files(job).frame()[["path", *_COLUMNS]].groupby("path").sum() for job in subject.jobs]
+    parts = [all_files(job).take("path", *_COLUMNS).frame().groupby("path").sum() for job in subject.jobs]
     if not parts:
         return pd.DataFrame(columns=list(_COLUMNS), index=pd.Index([], name="path"), dtype=float)
     if len(parts) == 1:
