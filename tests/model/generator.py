@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from calllist import ListedProgram
 
@@ -27,6 +28,27 @@ THREADED = 0.05  # Share of programs that have threads.
 SPAWNING = 0.03  # Share of programs with descriptors that start another process.
 LEFT_OPEN = 0.3  # Share of programs with streams that are left open until the process ends.
 AIO = ["aio_read", "aio_write", "lio_read", "lio_write"]
+
+
+@dataclass
+class WideStream:
+    """A stream of wide characters, and what decides if fseek returns on it."""
+
+    slot: int
+    mode: str
+    own_buffer: bool  # setvbuf gave it a buffer.
+    positioned: bool = False  # A call moved its position.
+    has_letters: bool = False  # A call read or wrote letters, or found the end of the file.
+
+    def seek_returns(self) -> bool:
+        """Returns False where fseek of glibc 2.36 may loop for ever, with and without the profiler.
+
+        fseek decodes the bytes in front of the new position into the stream's buffer of letters, and tries again and
+        again if they do not fit. Beside a buffer from setvbuf, that of letters holds a quarter as many letters as the
+        other holds bytes. If rewind or fseek came before the first wide call, it has no room until letters are read
+        or written.
+        """
+        return not self.own_buffer and (self.has_letters or not self.positioned)
 
 
 class Writer:
@@ -152,7 +174,9 @@ class Writer:
             self.put(self.random.choice(PARTS_AT), fd, size, parts, self.offset(), *self.misalign())
         elif which < 0.985:
             offset = -1 if self.random.random() < 0.3 else self.offset()
-            self.put(self.random.choice(PARTS_FLAGS), fd, size, parts, offset, 0, *self.misalign())
+            op, misalign = self.random.choice(PARTS_FLAGS), self.misalign()
+            appends = op.startswith("pwritev2") and self.random.random() < 0.1
+            self.put(op, fd, size, parts, offset, "RWF_APPEND" if appends else 0, *misalign)
         else:
             self.put(self.random.choice(AIO), fd, size, min(self.offset(), 1 << 40), *self.misalign())
 
@@ -315,7 +339,8 @@ class Writer:
         elif which < 0.9:
             self.put("fileno", stream, self.new_fd())
         elif which < 0.95:
-            self.put("freopen", stream, self.name(), self.random.choice(STREAM_MODES))
+            file = self.name() if self.random.random() < 0.7 else "same"
+            self.put("freopen", stream, file, self.random.choice(STREAM_MODES))
         else:
             self.put("clearerr", stream)
 
@@ -377,41 +402,49 @@ class Writer:
     def wide_file(self) -> None:
         """Adds calls on streams of wide characters, some of which stay open; such streams allow no other calls. None is
         unbuffered, because ftell is then wrong by a byte after reading a letter of several bytes.
-        fseek of glibc 2.36 may not return on a stream with a small buffer of its own.
         """
-        streams = range(30, self.random.randrange(31, 34))
-        own_buffer = set()
-        for stream in streams:
-            self.put("fopen", stream, self.random.choice(["@a", "@w"]), self.random.choice(STREAM_MODES))
-            if self.random.random() < 0.3:
-                self.put("setvbuf", stream, self.random.choice([7, 100, 5000]))
-                own_buffer.add(stream)
+        streams = [self.wide_stream(slot) for slot in range(30, self.random.randrange(31, 34))]
         for _ in range(self.random.randrange(1, 25)):
             stream, which = self.random.choice(streams), self.random.random()
             if which < 0.5:
                 self.wide_write(stream)
-            elif which < 0.75:
-                self.put(
-                    *self.random.choice([("fgetws", stream, 300), ("fgetws_unlocked", stream, 2), ("getwc", stream)])
-                )
             elif which < 0.8:
-                self.put("fwscanf", stream, self.random.choice([1, 5, 100]))
+                self.wide_read(stream, word=which >= 0.75)
             elif which < 0.95:
-                ways = [("rewind", stream), ("fflush", stream)]
-                self.put(
-                    *self.random.choice(ways if stream in own_buffer else [*ways, ("fseek", stream, 0, "SEEK_END")])
-                )
+                self.wide_move(stream)
             else:
-                self.put(*self.random.choice([("fflush_all",), ("ftell", stream), ("fclose", stream)]))
+                self.put(*self.random.choice([("fflush_all",), ("ftell", stream.slot), ("fclose", stream.slot)]))
         if self.random.random() < 0.4:
             self.put("leave")
 
-    def wide_write(self, stream: int) -> None:
+    def wide_stream(self, slot: int) -> WideStream:
+        file, mode = self.random.choice(["@a", "@w"]), self.random.choice(STREAM_MODES)
+        self.put("fopen", slot, file, mode)
+        own_buffer = self.random.random() < 0.3
+        if own_buffer:
+            self.put("setvbuf", slot, self.random.choice([7, 100, 5000]))
+        return WideStream(slot, mode, own_buffer)
+
+    def wide_write(self, stream: WideStream) -> None:
         if self.random.random() < 0.4:
             op, letters = self.random.choice(["fputwc", "fputwc_unlocked", "putwc"]), 1
         else:
             op, letters = self.random.choice(["fputws", "fputws_unlocked", "fwprintf"]), self.letters()
-        self.put(op, stream, letters, self.random.choice([1, 1, 2, 3, 4]))
+        self.put(op, stream.slot, letters, self.random.choice([1, 1, 2, 3, 4]))
+        stream.has_letters |= letters > 0 and stream.mode != "r"
+
+    def wide_read(self, stream: WideStream, word: bool) -> None:
+        if word:
+            op, *room = "fwscanf", self.random.choice([1, 5, 100])
+        else:
+            op, *room = self.random.choice([("fgetws", 300), ("fgetws_unlocked", 2), ("getwc",)])
+        self.put(op, stream.slot, *room)
+        stream.has_letters |= stream.mode not in ("w", "a")
+
+    def wide_move(self, stream: WideStream) -> None:
+        op = self.random.choice(["rewind", "fflush", *["fseek"] * stream.seek_returns()])
+        self.put(op, stream.slot, *([0, "SEEK_END"] if op == "fseek" else []))
+        stream.positioned |= op != "fflush"
 
     def held_bytes(self) -> None:
         """Leaves bytes in several streams of few files when the process ends."""
