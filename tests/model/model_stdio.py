@@ -174,8 +174,12 @@ class StdioModel:
             opened.moved_here = True  # The descriptor's stream shares the position with the standard output.
 
     def freopen(self, call: ListedCall) -> None:
-        self.streams.pop((call.program, call.slot), None)
-        self.fopen(call)
+        before = self.streams.pop((call.program, call.slot), None)
+        if call.args[1] != "same":
+            self.fopen(call)
+        elif call.result and before:
+            before.file.offset = 0
+            self.add_open(call, call.slot, Stream(before.file, call.args[2].startswith("a")))
 
     def fdopen(self, call: ListedCall) -> None:
         opened = self.posix.open_file(call.fd)

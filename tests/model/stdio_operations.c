@@ -93,13 +93,14 @@ RUN(fdopen)
     if (f)
         s->fds[a[1].number] = -1;
 }
-/* freopen STREAM PATH MODE: opens PATH in place of the file of STREAM */
+/* freopen STREAM PATH MODE: opens PATH in place of the file of STREAM; `same` opens the same file again */
 RUN(freopen)
 {
     FILE *f;
+    const char *path = strcmp(a[1].text, "same") == 0 ? NULL : a[1].text;
     empty_slots(s, s->streams[a[0].number]->_fileno);
     e->size = size_of(e->fd);
-    TIMED(e, (f = freopen(a[1].text, a[2].text, s->streams[a[0].number])) != NULL);
+    TIMED(e, (f = freopen(path, a[2].text, s->streams[a[0].number])) != NULL);
     put_stream(s, a[0], e, f);
 }
 RUN(fclose)

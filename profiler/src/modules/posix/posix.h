@@ -64,6 +64,8 @@ void posix_on_fcntl(const struct call *c, int result, int fd, int command, intpt
 void posix_on_fileno(const struct call *c, int fd, FILE *stream);
 void posix_on_read(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
 void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
+/* Records a write that appended to a file in any mode; without an offset (-1) it moved the position there. */
+void posix_on_append(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned);
 /* Returns the offset at which the `bytes` that were just appended to the file begin. */
 int64_t posix_begin_at_end(int fd, int64_t bytes);
 void posix_on_seek(const struct call *c, int fd, int64_t offset);

@@ -45,8 +45,8 @@
 #define ON_WRITEV(...)  FN(__VA_ARGS__, WROTE(POSIX_AT_POSITION, ALIGNED_VECTOR))
 #define ON_PWRITEV(...) FN(__VA_ARGS__, WROTE(offset, ALIGNED_VECTOR))
 #define ON_PWRITEV2(...)                                                                                     \
-    FN(__VA_ARGS__,                                                                                          \
-       WROTE(flags &RWF_APPEND &&ret >= 0 ? posix_begin_at_end(fd, ret) : offset, ALIGNED_VECTOR))
+    FN(__VA_ARGS__, if (flags & RWF_APPEND) posix_on_append(&c, fd, ret, offset, ALIGNED_VECTOR);            \
+       else WROTE(offset, ALIGNED_VECTOR))
 
 /* The C library writes from its own buffer, which is aligned. */
 #define PRINTED                                                                                              \

@@ -177,6 +177,16 @@ void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset,
     on_transfer(c, POSIX_WRITING, fd, bytes, offset, aligned);
 }
 
+void posix_on_append(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned)
+{
+    struct open_file *open = fds_find(fd);
+    if (open && offset == POSIX_AT_POSITION)
+        open->asks |= FDS_ONCE;
+    else if (bytes >= 0)
+        offset = posix_begin_at_end(fd, bytes);
+    on_transfer(c, POSIX_WRITING, fd, bytes, offset, aligned);
+}
+
 bool posix_all_aligned(const struct iovec *vector, int count)
 {
     for (int i = 0; i < count; i++)

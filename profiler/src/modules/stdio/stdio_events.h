@@ -49,7 +49,8 @@ void stdio_on_wide_unget(FILE *stream, wint_t letter);
 /* Removes the stream and its descriptor before the real call closes or reopens them. */
 void stdio_before_close(struct call *c, FILE *stream);
 void stdio_on_close(const struct call *c);
-void stdio_before_reopen(FILE *stream, const char *path);
+void stdio_before_reopen(struct call *c, FILE *stream);
+void stdio_on_reopen(const struct call *c, FILE *stream, const char *path, const char *mode);
 
 /* Notes the position before a formatted read, because only the change of position shows how much was read. */
 void stdio_before_scan(struct call *c, FILE *stream);

@@ -8,7 +8,7 @@
 
 #define ON_FOPEN(...) FN(__VA_ARGS__, stdio_on_fopen(&c, ret, path, open_mode))
 #define ON_FREOPEN(...)                                                                                      \
-    FNB(__VA_ARGS__, stdio_before_reopen(stream, path), stdio_on_fopen(&c, ret, path, open_mode))
+    FNB(__VA_ARGS__, stdio_before_reopen(&c, stream), stdio_on_reopen(&c, ret, path, open_mode))
 #define ON_TMPFILE(...) FN(__VA_ARGS__, stdio_on_tmpfile(&c, ret))
 #define ON_FDOPEN(...)  FN(__VA_ARGS__, stdio_on_fdopen(&c, ret, fd, open_mode))
 #define ON_FCLOSE(...)  FNB(__VA_ARGS__, stdio_before_close(&c, stream), stdio_on_close(&c))

@@ -40,7 +40,7 @@ static struct file *opened_file(FILE *stream, const char *path)
 
 void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const char *mode)
 {
-    if (!path || !iolens_owns_memory())
+    if (!iolens_owns_memory())
         return;
     if (!stream) {
         failed_calls_add(c, FAILED_open, *errno_place());
@@ -108,9 +108,8 @@ void stdio_on_close(const struct call *c)
     spin_unlock(&s->lock);
 }
 
-/* Ends the record of the stream's file before freopen. Without a path, freopen keeps the file and changes
- * only the mode of the stream. */
-void stdio_before_reopen(FILE *handle, const char *path)
+/* Ends the record of the stream's file before freopen. */
+void stdio_before_reopen(struct call *c, FILE *handle)
 {
     if (!handle || !iolens_owns_memory())
         return;
@@ -119,6 +118,16 @@ void stdio_before_reopen(FILE *handle, const char *path)
     if (stream)
         on_close(stream);
     fds_forget(fd, fd);
-    if (path)
-        streams_forget(handle);
+    c->taken = stream ? stream->file : NULL;
+    streams_forget(handle);
+}
+
+/* Counts a call of freopen. Without a path it opens the stream's file again. */
+void stdio_on_reopen(const struct call *c, FILE *stream, const char *path, const char *mode)
+{
+    struct file *same = c->taken;
+    if (path || !stream)
+        stdio_on_fopen(c, stream, path, mode);
+    else if (same)
+        count_open(streams_open(stream, same, 0), c, mode[0] == 'a', false);
 }
