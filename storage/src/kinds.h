@@ -119,6 +119,7 @@
 #define ON_RENAMEAT2(...)
 #define ON_LINK(...)
 #define ON_LINKAT(...)
+#define ON_SYMLINK(...)
 #define ON_UNLINK(...)
 #define ON_UNLINKAT(...)
 #define ON_RMDIR(...)

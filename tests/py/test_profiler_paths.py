@@ -185,6 +185,36 @@ for step in range(3):
     assert written == {"step0/data": 2, "step1/data": 4, "step2/data": 6}
 
 
+@pytest.mark.parametrize(
+    ("replace", "known", "target"),
+    [
+        ("os.rename('data', 'old'); os.symlink('new', 'data')", "data", "new"),
+        ("os.unlink('data'); os.symlink('new', 'data')", "data", "new"),
+        ("os.symlink('new', 'link'); os.rename('link', 'data')", "data", "new"),
+        ("os.rename('dir', 'old'); os.symlink('other', 'dir')", "dir/data", "other/data"),
+    ],
+)
+def test_a_link_in_the_place_of_a_known_file_leads_to_another_one(
+    tmp_path: Path, replace: str, known: str, target: str
+) -> None:
+    for folder in ("dir", "other"):
+        (tmp_path / folder).mkdir()
+    code = """
+def write(text):
+    handle = os.open(%r, os.O_WRONLY | os.O_CREAT)
+    os.write(handle, text)
+    os.close(handle)
+
+write(b"123")
+%s
+write(b"12345")
+"""
+    found = counts(tmp_path, code % (known, replace))
+    assert (tmp_path / target).read_text() == "12345"
+    assert found[known]["POSIX_BYTES_WRITTEN"] == 3
+    assert found[target]["POSIX_BYTES_WRITTEN"] == 5
+
+
 def test_a_file_that_is_made_anew_keeps_its_path(tmp_path: Path) -> None:
     code = """
 for name in ("first", "second"):

@@ -82,6 +82,20 @@ static bool is_plain(char *absolute, enum names_end end)
            (end != NAMES_TARGET || readlink(absolute, target, sizeof target) < 0);
 }
 
+/* Returns true if a symbolic link may have taken the place of a file or folder that the program used by this
+ * path before. */
+static bool is_replaced(char *absolute, enum names_end end)
+{
+    return iolens_names.relinked && !is_plain(absolute, end);
+}
+
+void names_expect_links(void)
+{
+    for (int i = 0; i < PLAIN_FOLDERS; i++)
+        iolens_names.plain[i] = 0;
+    iolens_names.relinked = true;
+}
+
 bool names_of_fd(char real[PATH_BYTES], int fd)
 {
     static const char GONE[] = " (deleted)";
@@ -110,7 +124,7 @@ static bool name_of_path(char real[PATH_BYTES], char *absolute, enum names_end e
 struct file *names_left(char *absolute)
 {
     struct file *file = registry_find(id_of(absolute));
-    if (file || is_plain(absolute, NAMES_FRESH))
+    if (file ? !is_replaced(absolute, NAMES_FRESH) : is_plain(absolute, NAMES_FRESH))
         return file;
     char *real = path_room_take();
     if (real && name_of_path(real, absolute, NAMES_FRESH))
@@ -152,7 +166,7 @@ struct file *names_open(char *absolute, int fd)
     struct stat info = {0};
     uint64_t id = id_of(absolute);
     struct file *file = registry_find(id);
-    if (file)
+    if (file && !is_replaced(absolute, NAMES_TARGET))
         return file;
     struct alias alias = find(id);
     if (!alias.file && is_plain(absolute, NAMES_TARGET))
@@ -165,6 +179,8 @@ struct file *names_file(char *absolute, enum names_end end)
 {
     uint64_t id = id_of(absolute);
     struct file *file = registry_find(id);
+    if (file && is_replaced(absolute, end))
+        file = NULL;
     if (!file && end != NAMES_FRESH)
         file = find(id).file;
     if (file)

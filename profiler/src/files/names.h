@@ -1,8 +1,9 @@
 /* Finds the file behind the path that a program used.
  *
  * Symbolic links are resolved once for each new path, so that all spellings of a path, on all ranks, share a
- * record. Hard links are separate names. A known path costs nothing; a path through a link costs an fstat per
- * open, because the link may have changed: device and inode tell whether it still leads to the same file. */
+ * record. Hard links are separate names. A known path costs nothing until the program makes a symbolic link.
+ * A path through a link costs an fstat per open, because the link may have changed: device and inode tell
+ * whether it still leads to the same file. */
 #ifndef IOLENS_NAMES_H
 #define IOLENS_NAMES_H
 
@@ -32,6 +33,7 @@ struct names {
     _Atomic uint64_t
         /* Ids of folders whose paths contain no links, placed by the lowest bits of the id. */
         plain[PLAIN_FOLDERS];
+    _Atomic bool relinked; /* The program has made a symbolic link. */
 };
 
 extern struct names iolens_names;
@@ -53,6 +55,10 @@ struct file *names_left(char *absolute);
 
 /* Writes the kernel's name of an open file; returns false if the kernel has none, as for an unlinked file. */
 bool names_of_fd(char real[PATH_BYTES], int fd);
+
+/* Has paths of known files resolved again, because the program made a symbolic link, which may take the place
+ * of a file or folder. */
+void names_expect_links(void);
 
 /* Forgets which file each path leads to. */
 void names_reset(void);

@@ -112,6 +112,7 @@
 #define ON_MKDIRAT(...)   FN(__VA_ARGS__, PATH_COUNTED(dir, path, EXTRA_mkdirs))
 #define ON_LINK(...)      FN(__VA_ARGS__, PATH_COUNTED(AT_FDCWD, from_path, EXTRA_links))
 #define ON_LINKAT(...)    FN(__VA_ARGS__, PATH_COUNTED(from_dir, from_path, EXTRA_links))
+#define ON_SYMLINK(...)   FN(__VA_ARGS__, if (ret == 0) names_expect_links())
 #define ON_TRUNCATE(...)  FN(__VA_ARGS__, PATH_COUNTED(AT_FDCWD, path, EXTRA_truncates))
 #define ON_FTRUNCATE(...) FN(__VA_ARGS__, FD_COUNTED(EXTRA_truncates))
 #define ON_FALLOCATE(...) FN(__VA_ARGS__, FD_COUNTED(EXTRA_allocates))

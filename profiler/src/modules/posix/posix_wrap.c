@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define WRAP_SPENDS
+#include "../../files/names.h"
 #include "../../sampling/held.h"
 #include "../network/connections.h"
 #include "extra.h"
