@@ -1,6 +1,4 @@
 /* The table `threads`: for each started thread the time on a core, and the time it waited for one. */
-#include <math.h>
-
 #include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../sampling/lives.h"
@@ -52,7 +50,8 @@ static void put(struct buffer *rows, const struct life *life, int32_t number, in
     if (life->kernel_id == 0 || (end == 0 && iolens.lost))
         return;
     struct usage used = end > 0 ? life->usage : usage_of_thread(life->kernel_id);
-    row.seconds = ((end > 0 ? end : clock_now(&iolens.clock)) - life->begin) * iolens.timeline.factor;
+    double ended = timeline_at(&iolens.timeline, end > 0 ? end : clock_now(&iolens.clock));
+    row.seconds = (ended < iolens.timeline.end ? ended : iolens.timeline.end) - row.begin;
     row.on_core = used.on_core;
     row.runnable = used.runnable;
     if (is_measured_time(row.begin) && is_measured_time(row.seconds) && is_measured_time(row.on_core))
