@@ -53,7 +53,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="metadata-storm",
-    title="Metadata calls dominate",
+    title="Metadata calls take much of the I/O time",
     says="many calls of open, close, stat and seek take `meta_share` of the I/O time or more; without files of "
     "libraries and modules if `start-up-storm` is reported",
     limits=("meta_share", "few_calls"),
