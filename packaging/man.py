@@ -14,7 +14,7 @@ from iolens.cli.described import DescribedCommand, Option, commands
 
 ENVIRONMENT = "profiler/manual/environment.md lists the variables that the profiler reads."
 STATUS = "0 if the command did what was asked, 1 if it failed, 2 for wrong usage, 128 + n if signal n ended it."
-STATUS_OF_RUN = "That of the program, 128 + n if signal n ended the program, 2 for wrong usage of iolens run."
+STATUS_OF_RUN = "The exit code of the program, 128 + n if signal n ended the program, 2 for wrong usage of iolens run."
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -74,7 +74,7 @@ def main(words: Sequence[str]) -> int:
         made = release(version, notes, steps)
     except subprocess.CalledProcessError as failure:
         print(f"release: failed: {' '.join(map(str, failure.cmd))}", file=sys.stderr)
-        undo = f"; `git reset --hard {before}` takes the commit back" if asked.version is not None else ""
+        undo = f"; `git reset --hard {before}` undoes the commit" if asked.version is not None else ""
         print(f"release: there is no tag{undo}", file=sys.stderr)
         return 1
     for path in made:
@@ -87,12 +87,13 @@ def main(words: Sequence[str]) -> int:
 def checked(version: str, is_new: bool) -> str:
     """Returns the notes of a release; raises Refused with the reason if the release cannot be made."""
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
-        raise Refused(f"'{version}' is no version; it is three numbers, such as 1.2.3 (make release VERSION=1.2.3)")
+        raise Refused(f"'{version}' is not a version: write three numbers, such as 1.2.3 (make release VERSION=1.2.3)")
     if not (ROOT / ".git").exists():
-        raise Refused("this is no clone of the repository, so there is nothing to commit to or to tag")
+        raise Refused("this folder is not a clone of the repository, so nothing can be committed or tagged here")
     if is_new and parts(version) <= parts(current()):
         raise Refused(
-            f"{version} does not come after {current()}, which {VERSION_FILE} has; without VERSION that one is released"
+            f"{version} does not come after {current()}, the version in {VERSION_FILE}; without VERSION, {current()} "
+            "is released"
         )
     if git("status", "--porcelain"):
         raise Refused("the tree has changes that are not committed; commit or stash them")
@@ -100,7 +101,7 @@ def checked(version: str, is_new: bool) -> str:
         raise Refused(f"the tag v{version} is there already; say which version comes next (make release VERSION=1.2.3)")
     for name, pattern, _ in CHANGES:
         if not re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE):
-            raise Refused(f"{name} has no line like {pattern}, where the version or the day would stand")
+            raise Refused(f"{name} has no line like {pattern} for the version or the day")
     return notes_of(version, is_new)
 
 
@@ -113,7 +114,8 @@ def notes_of(version: str, is_new: bool) -> str:
         raise Refused("CHANGELOG.md has nothing under '## Unreleased'; list under it what is new")
     if not is_new and has_entry(news):
         raise Refused(
-            f"CHANGELOG.md has entries under '## Unreleased'; move those that {version} has under its heading"
+            f"CHANGELOG.md has entries under '## Unreleased'; move the entries that belong to {version} under its "
+            "heading"
         )
     if not is_new and not has_entry(notes):
         raise Refused(f"CHANGELOG.md has nothing under '## {version}'; list under it what is new")

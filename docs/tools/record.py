@@ -61,7 +61,7 @@ def draw_pictures(text: str, made: Path, page: Path) -> None:
     """Draws all pictures of a page from the files in the folder `made`; raises NoPicture if one cannot be drawn."""
     for source, sheet, _, target in PICTURE.findall(text):
         if not (made / source).exists():
-            raise NoPicture(f"{page}: the page's commands made no {source}, of which a picture is wanted")
+            raise NoPicture(f"{page}: the page shows a picture of {source}, but its commands did not make this file")
         draw = draw_html if source.endswith(".html") else draw_pdf
         (page.parent / target).parent.mkdir(exist_ok=True)
         draw(made / source, sheet or "1", page.parent / target)

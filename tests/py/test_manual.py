@@ -196,5 +196,5 @@ def test_a_picture_that_cannot_be_drawn_ends_the_recording(
     page = f"<!-- picture: {source} -->\n![A page.](images/page.png)\n"
     with pytest.raises(record.NoPicture, match=f"install {package}"):
         record.draw_pictures(page, tmp_path, tmp_path / "page.md")
-    with pytest.raises(record.NoPicture, match=r"made no job\.svg"):
+    with pytest.raises(record.NoPicture, match=r"a picture of job\.svg"):
         record.draw_pictures(page.replace(source, "job.svg"), tmp_path, tmp_path / "page.md")

@@ -106,7 +106,7 @@ def test_the_manual_pages_have_every_option_and_read_well(tmp_path: Path) -> Non
             assert re.search(rf"^\\fB{flag}\\fR|, \\fB{flag}\\fR", text, re.MULTILINE), (command.name, flag)
         assert re.search(r"^\.SH DESCRIPTION\n[A-Z].*\.$", text, re.MULTILINE), command.name
         assert f".SH EXAMPLES\n.EX\n{command.examples[0].partition(' ')[0]}" in text
-        assert ("That of the program" in text) is (command.name == "run")
+        assert ("The exit code of the program" in text) is (command.name == "run")
     if shutil.which("groff") is None:
         pytest.skip("groff is not on this machine, so the pages were not set")
     done = subprocess.run(

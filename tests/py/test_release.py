@@ -89,7 +89,7 @@ def test_a_release_is_tagged_and_archived(clone: Path) -> None:
     assert (again.returncode, "is there already" in again.stderr) == (2, True)
     shutil.rmtree(clone / ".git")
     again = release(clone, "99.0.0", *PLAIN)
-    assert (again.returncode, "no clone" in again.stderr) == (2, True)
+    assert (again.returncode, "not a clone" in again.stderr) == (2, True)
 
 
 def test_the_version_of_the_tree_is_released_as_it_is(clone: Path) -> None:
@@ -158,9 +158,9 @@ def test_the_same_version_stands_everywhere() -> None:
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
-        ("1.2", "is no version"),
-        ("v1.2.3", "is no version"),
-        ("", "is no version"),
+        ("1.2", "is not a version"),
+        ("v1.2.3", "is not a version"),
+        ("", "is not a version"),
         (iolens.__version__, "does not come after"),
         ("0.0.9", "does not come after"),
     ],
