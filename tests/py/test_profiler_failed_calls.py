@@ -171,7 +171,7 @@ def test_missing_folders_of_many_loaders_are_a_finding(tmp_path: Path) -> None:
     harness.run(harness.build_program("posix_pattern"), folder=tmp_path, LD_LIBRARY_PATH=missing)
     job = read_log(harness.logs(tmp_path)[0])
     (one,) = (finding for finding in findings(job) if finding.id == "missing-paths")
-    assert "600 of the 600 entries of LD_LIBRARY_PATH are no folder" in one.evidence
+    assert "600 of the 600 entries of LD_LIBRARY_PATH are not folders" in one.evidence
     assert "in 1 process: at least 1,200 calls" in one.evidence
     assert START_UP.table(job) is not None
 

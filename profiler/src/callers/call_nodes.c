@@ -31,9 +31,9 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(
-        rank, "<i8", "rank",
-        "-1: the number means the same place in the call tree on all ranks; else the only rank that uses it"),
+    COLUMN(rank, "<i8", "rank",
+           "-1: the number means the same place in the call tree on all ranks; else the only rank that uses "
+           "the number"),
     COLUMN(node, "<i4", "node", "number of the node"),
     COLUMN(parent, "<i4", "node",
            "node of the caller; -1: this node has no caller, -2: the caller is not known"),

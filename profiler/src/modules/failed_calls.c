@@ -37,7 +37,9 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
-    TEXT(operation, "S8", "the operation: open, stat, read or write, each with its relatives", TEXT_WORD),
+    TEXT(operation, "S8",
+         "the operation: open, stat, read or write, each with similar calls (such as creat or pread)",
+         TEXT_WORD),
     COLUMN(error, "<i8", "errno", "the error: the value of errno"),
     COLUMN(calls, "<i8", "calls", "calls that failed with this error"),
     COLUMN(seconds, "<f8", "s", "time in these failed calls, summed over all threads"),
@@ -63,8 +65,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_failed_calls = {
     .name = "failed_calls",
     .meaning =
-        "Calls of a rank on files that failed, by operation and error; a call that would have had to wait "
-        "(EAGAIN) is one of them",
+        "Calls of a rank on files that failed, by operation and error; calls that returned because they "
+        "would have to wait (EAGAIN) are included",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct failed_calls),
     .merging.collect = collect,

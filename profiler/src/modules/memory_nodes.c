@@ -99,12 +99,13 @@ struct row {
 
 static const struct column COLUMNS[] = {
     MERGED(rank, "<i8", "rank", "the rank; -1: several ranks", COLUMN_RANK),
-    MERGED(memory_node, "<i4", "node", "number of the NUMA node on its machine; -1: any", COLUMN_KEY),
+    MERGED(memory_node, "<i4", "node", "number of the NUMA node on its machine; -1: several nodes",
+           COLUMN_KEY),
     MERGED(high_bytes, "<i8", "B",
-           "the most bytes that were resident there at any look. The profiler looks at calls on files or "
-           "of MPI, at most once a second, and when recording ends",
+           "largest number of bytes that were resident on the node. The profiler reads this number in "
+           "calls on files or of MPI, at most once a second, and when recording ends",
            COLUMN_SUM),
-    MERGED(bytes, "<i8", "B", "resident bytes at the last look", COLUMN_SUM),
+    MERGED(bytes, "<i8", "B", "resident bytes when the profiler last read the number", COLUMN_SUM),
 };
 
 static bool is_sound(const void *key, const void *value)

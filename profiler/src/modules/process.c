@@ -32,8 +32,8 @@ static struct {
 } iolens_process;
 
 static const struct column COLUMNS[] = {
-    MERGED(rank, "<i8", "rank", "the rank that did this; -1: all ranks without a row of their own",
-           COLUMN_RANK),
+    MERGED(rank, "<i8", "rank",
+           "the rank to which these numbers belong; -1: all ranks without a row of their own", COLUMN_RANK),
     MERGED(ranks, "<i8", "ranks", "number of ranks that the row sums", COLUMN_SUM),
     MERGED(max_rss, "<i8", "B", "largest resident set", COLUMN_LARGEST),
     MERGED(minor_faults, "<i8", "faults", "page faults served without reading from storage", COLUMN_SUM),

@@ -25,11 +25,11 @@ static const struct column COLUMNS[] = {
     COLUMN(libraries, "<i8", "libraries", "libraries that the process had loaded when recording ended"),
     COLUMN(entries, "<i8", "folders", "entries of LD_LIBRARY_PATH when recording ended"),
     COLUMN(missing, "<i8", "folders",
-           "those of them that the loader searched although they are no folder, each once; -1: not asked, "
-           "because rank 0 alone asks the file system"),
+           "entries that the loader searched although they are not folders, each counted once; -1: not "
+           "known, because only rank 0 asks the file system"),
     COLUMN(seconds, "<f8", "s",
-           "time from the start of the process until it was recorded, in steps of a tick (0.01 s): loading "
-           "its libraries, and what it ran before an exec; NaN: not known"),
+           "time from the start of the process until it was recorded, in steps of a tick (0.01 s): it "
+           "loads its libraries, and may run another program before an exec; NaN: not known"),
 };
 
 struct loaded {

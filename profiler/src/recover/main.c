@@ -16,7 +16,7 @@ static const char USAGE[] =
     "       iolens-recover tables\n"
     "       iolens-recover merge [-o FOLDER] [-w WHY] [-s] SPOOL…\n"
     "\n"
-    "list prints one line of JSON for each file: what the spool is, or why it is none. merge makes\n"
+    "list prints one line of JSON for each file: which spool it is, or why it is not a spool. merge makes\n"
     "one log of the spools of one job, with the rights of their owner, and prints its name; the spools\n"
     "stay. `iolens recover` finds spools, tells which have ended, and calls this program.\n"
     "tables prints what the tables of a log's private regions hold.\n"

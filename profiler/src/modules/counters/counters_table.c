@@ -32,9 +32,9 @@ static const struct column COLUMNS[] = {
      COUNTER_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(value, "<i8", "",
            "the count; task-clock in ns, peak-memory in B; below 0: not counted. Where `time_running` is "
-           "less than `time_enabled`, multiply the count with time_enabled / time_running",
+           "less than `time_enabled`, multiply the count by time_enabled / time_running",
            COLUMN_SUM),
-    MERGED(time_enabled, "<f8", "s", "time in which the event was asked for", COLUMN_SUM),
+    MERGED(time_enabled, "<f8", "s", "time for which the profiler had requested the count", COLUMN_SUM),
     MERGED(time_running, "<f8", "s", "time in which the event had a counter of the processor and was counted",
            COLUMN_SUM),
     TEXT(unavailable, "S96", "why the event has no count; empty where it has one", TEXT_WORD),

@@ -89,7 +89,8 @@ bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threa
     *reason = '\0';
     if (type == PERF_NONE) {
         snprintf(reason, PERF_REASON_BYTES,
-                 "Linux has no generic event for it, and no code of this processor is known");
+                 "Linux has no generic name for this event, and iolens does not know this processor's "
+                 "code for it");
         return false;
     }
     struct perf_event_attr attributes = {

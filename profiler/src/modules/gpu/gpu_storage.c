@@ -221,13 +221,13 @@ struct row {
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     TEXT(library, "S8", "cuFile or hipFile", TEXT_WORD),
-    COLUMN(gpu, "<i4", "GPU", "number of the GPU in the library; -1: the library told nothing"),
-    TEXT(uuid, "S32", "identity of the GPU, in hexadecimal digits; zeros: not told", TEXT_NAME),
-    COLUMN(
-        error, "<i4", "code",
-        "0; the library's error, as without statistics of level 3; -1: it was unloaded or had ended before "
-        "it was asked; -2: it crashed; -3: no answer within 2 s; -4: no process to ask in; -5: it keeps no "
-        "statistics; -6: its numbers contradict each other, as those of another version may"),
+    COLUMN(gpu, "<i4", "GPU", "number of the GPU in the library; -1: the library returned no statistics"),
+    TEXT(uuid, "S32", "identity of the GPU, in hexadecimal digits; zeros: not known", TEXT_NAME),
+    COLUMN(error, "<i4", "code",
+           "0: no error; above 0: error of the library, for example if statistics of level 3 are off; -1: "
+           "the library was unloaded or had ended before the profiler asked it; -2: it crashed; -3: it did "
+           "not answer within 2 s; -4: no process could be made to ask it in; -5: it keeps no statistics; "
+           "-6: its numbers contradict each other, perhaps because the profiler does not know its version"),
     COLUMN(bytes_read, "<i8", "B", "bytes from storage to the GPU"),
     COLUMN(reads, "<i8", "calls",
            "transfers from storage to the GPU, directly or through memory of the processor"),
@@ -291,9 +291,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_gpu_storage = {
     .name = "gpu_storage",
-    .meaning =
-        "Transfers between storage and GPUs, as cuFile and hipFile counted them; one row without a GPU "
-        "where the library was loaded and told nothing",
+    .meaning = "Transfers between storage and GPUs, as cuFile and hipFile counted them; one row with GPU -1 "
+               "where the library was loaded and returned no statistics",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct gpu_libraries),
     .recording.start = start,

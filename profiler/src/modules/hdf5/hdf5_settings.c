@@ -285,8 +285,8 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
-    TEXT(key, "S16", "name of the setting, as IOLENS_HDF5 has it; sizes are bytes", TEXT_WORD),
-    TEXT(requested, "S24", "value of the program, or of HDF5 where the program sets none", TEXT_WORD),
+    TEXT(key, "S16", "name of the setting in IOLENS_HDF5; sizes are in bytes", TEXT_WORD),
+    TEXT(requested, "S24", "value that the program set, or the default of HDF5", TEXT_WORD),
     TEXT(given, "S24", "value from IOLENS_HDF5 that replaced it when the file was opened", TEXT_WORD),
     TEXT(effective, "S24",
          "value that HDF5 reports of the open file; empty: this library has no such setting", TEXT_WORD),
@@ -320,7 +320,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_hdf5_settings = {
     .name = "hdf5_settings",
-    .meaning = "A setting that IOLENS_HDF5 gives to an HDF5 file, from each process that opened the file",
+    .meaning = "A setting that IOLENS_HDF5 gives to an HDF5 file; each process that opened the file adds "
+               "rows",
     TABLE_ROWS(COLUMNS),
     .recording.file_bytes = sizeof(struct file_settings),
     .recording.start = start,

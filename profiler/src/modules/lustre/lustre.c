@@ -204,7 +204,7 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(component, "<i8", "",
            "number of the layout's component, from 0; -1: bytes whose stripe is not known"),
     COLUMN(stripe, "<i8", "", "number of the stripe in its component, from 0"),

@@ -14,9 +14,9 @@ static const struct column COLUMNS[] = {
            "receives that were called after their message had arrived; 0 without IOLENS_LATE_RECEIVES",
            COLUMN_SUM),
     MERGED(recording, "<f8", "s",
-           "least time that recording these calls took: their number times the shortest measured time of "
-           "recording one without its messages; NaN: not measured, because the process was killed or "
-           "IOLENS_CALLERS is above 1",
+           "lower bound of the time that recording these calls took: their number times the shortest "
+           "measured time of recording one without its messages; NaN: not measured, because the process "
+           "was killed or IOLENS_CALLERS is above 1",
            COLUMN_SUM),
 };
 

@@ -40,12 +40,12 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(rank, "<i8", "rank", "the rank that called"),
-    COLUMN(thread, "<i4", "thread", "the thread, as in `regions`"),
+    COLUMN(thread, "<i4", "thread", "number of the thread, as in `regions`"),
     TEXT(function, "S48", "name of the function", TEXT_WORD),
-    COLUMN(start, "<f8", "s", "time since the start of the job"),
+    COLUMN(start, "<f8", "s", "time when the call began, from the start of the job"),
     COLUMN(end, "<f8", "s", "time when the call returned, from the start of the job"),
     COLUMN(bytes, "<i8", "B",
-           "bytes that the call sent, or received where it sent nothing, counted as in `mpi_calls`"),
+           "bytes that the call sent, or received if it sent none, counted as in `mpi_calls`"),
     COLUMN(peer, "<i8", "rank",
            "the rank of MPI_COMM_WORLD at the other end of the call's last message; -1: a collective call, "
            "or one without a message"),

@@ -104,10 +104,11 @@ static const struct column COLUMNS[] = {
            COLUMN_SUM),
     MERGED(bytes, "<i8", "B", "bytes of these messages", COLUMN_SUM),
     MERGED(received_messages, "<i8", "messages",
-           "messages received from the peer, those got from its windows included", COLUMN_SUM),
+           "messages received from the peer, including those fetched from its windows", COLUMN_SUM),
     MERGED(received_bytes, "<i8", "B", "bytes of these messages", COLUMN_SUM),
     MERGED(got_messages, "<i8", "messages",
-           "the part of `received_messages` that this rank's calls got from the peer's windows", COLUMN_SUM),
+           "the part of `received_messages` that this rank's calls fetched from the peer's windows",
+           COLUMN_SUM),
     MERGED(got_bytes, "<i8", "B", "bytes of these messages", COLUMN_SUM),
     MERGED(on_node, "<u1", "truth", "1: both ranks are on one node", COLUMN_KEY),
 };

@@ -30,13 +30,13 @@ struct row {
 
 static const struct column COLUMNS[] = {
     MERGED(rank, "<i8", "rank",
-           "the rank with this setting; a rank above 0 has a row only for what differs from rank 0; -1: "
-           "ranks for which the table had no room",
+           "the rank with this setting; a rank above 0 has rows only for settings that differ from rank "
+           "0; -1: ranks for which the table had no room",
            COLUMN_RANK),
     TEXT(kind, "S16",
          "library: name and version; component: the open components of the framework `name`; eager limit: "
-         "that of an open component, in bytes; parameter: a setting of the library that has not its default; "
-         "environment: a variable that is set, and is not among the library's parameters",
+         "the limit of an open component, in bytes; parameter: a setting of the library that differs from "
+         "its default; environment: a variable that is set and is not one of the library's parameters",
          TEXT_WORD),
     TEXT(name, "S64", "name of the setting, as the library calls it", TEXT_WORD),
     TEXT(value, "S128", "value of the setting; cut at 127 bytes", TEXT_NAME),
@@ -215,9 +215,8 @@ static size_t rest(void *row)
 
 const struct process_table table_mpi_settings = {
     .name = "mpi_settings",
-    .meaning =
-        "The MPI library and its settings at the end of MPI_Init, where MPI is traced. When all ranks "
-        "together have more rows than IOLENS_FILE_RANKS, a row of rank -1 says that others are missing",
+    .meaning = "The MPI library and its settings at the end of MPI_Init, where MPI is traced. When all ranks "
+               "together have more rows than IOLENS_FILE_RANKS, a row of rank -1 says that rows are missing",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct known_settings),
     .recording.validate = validate,

@@ -96,19 +96,20 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i4", "rank", "the rank that called; its rows stand in the order of its events"),
+    COLUMN(rank, "<i4", "rank", "the rank that called; its rows are in the order of its events"),
     COLUMN(thread, "<i4", "thread",
            "number of the thread, as in `regions`; 255: any thread whose number is 255 or more"),
     TEXT(kind, "S12",
-         "send, recv: a message in a blocking call; isend, irecv: one that was posted; done: its completion; "
-         "all: a blocking collective call; iall: a posted one; win: begin or end of an epoch of one-sided "
-         "communication, with a row for each partner; call: another call of MPI; file: a call of the file "
-         "system; files: the sum of short ones; lock: a wait for a file's lock; core, fault: before the next "
-         "call the thread was ready and had no core, or waited for a page of a file; region: a visit of a "
-         "region, whose row follows those of the calls inside. A call with several messages has several rows "
-         "of the same times",
+         "send, recv: a message in a blocking call; isend, irecv: a message in a call that only posts it; "
+         "done: completion of a posted operation; all: a blocking collective call; iall: a posted one; win: "
+         "begin or end of an epoch of one-sided communication, with a row for each partner; call: another "
+         "call of MPI; file: a call of the file system; files: several short calls of the file system; "
+         "lock: a wait for a file's lock; core, fault: time before the next call in which the thread was "
+         "ready and had no core, or waited for a page of a file; region: a visit of a region, whose row "
+         "follows those of the calls inside. A call with several messages has several rows of the same "
+         "times",
          TEXT_WORD),
-    TEXT(function, "S32", "the function's name; of `files` the first one", TEXT_WORD),
+    TEXT(function, "S32", "name of the function; in rows of `files`, of the first call", TEXT_WORD),
     COLUMN(start, "<f8", "s", "time when the call began, since the start of the job"),
     COLUMN(end, "<f8", "s",
            "time when the call returned; in a row of `files`, `start` plus the sum of the calls' times"),
@@ -118,19 +119,19 @@ static const struct column COLUMNS[] = {
            "rank of MPI_COMM_WORLD: the other end of a message, or the root of a collective call; -1: none; "
            "-2: any"),
     COLUMN(tag, "<i4", "tag",
-           "tag of a message, -2: any; of a window's lock 1 if it is exclusive. A completion with peer -3 "
-           "was cancelled"),
+           "tag of a message, -2: any; for a lock of a window, 1 if it is exclusive. A completion with "
+           "peer -3 was cancelled"),
     COLUMN(size, "<i4", "ranks",
-           "number of ranks in a collective call; in a row of `files`, and of MPI_Test and its like that "
-           "found nothing, the number of calls that the row sums"),
+           "number of ranks in a collective call; in rows of `files`, and of calls such as MPI_Test that "
+           "completed nothing, the number of calls that the row sums"),
     COLUMN(request, "<i8", "event",
-           "of a posted operation, its number on this rank, from 0 on; of a completion, the number of the "
-           "operation that it completes; else -1"),
+           "in the row of a posted operation, its number on this rank, from 0 on; in the row of a "
+           "completion, the number of the operation that it completes; else -1"),
     COLUMN(bytes, "<i8", "B", "size of the message or transfer, to seven digits"),
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region; 0: none or several"),
     COLUMN(node, "<i4", "node",
-           "place that made a call in rows of `file` and `lock` of at least 1 ms, a row of `call_nodes`; "
-           "-1: not recorded"),
+           "the place of the call, a row of `call_nodes`, for rows of `file` and `lock` that took 1 ms "
+           "or more; -1: not recorded"),
     COLUMN(region, "<u4", "region",
            "number of the visited region, a row of `region_names`; 0 in rows of other kinds"),
 };
@@ -472,8 +473,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_why_events = {
     .name = "why_events",
     .meaning =
-        "A call of MPI or of the file system with its times and with what joins it to calls of other ranks "
-        "(`iolens run --why`)",
+        "A call of MPI or of the file system, with its times and with the data that links it to calls of "
+        "other ranks (`iolens run --why`)",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct why_events),
     .recording.validate = validate,
@@ -482,7 +483,7 @@ const struct process_table table_why_events = {
     .recording.end = end,
     .merging.on_demand = true,
     .merging.collect = collect,
-    .remarks.left_out_text = "The record of who waits for whom ends early on some rank; IOLENS_WHY says how "
-                             "much memory it may take.",
+    .remarks.left_out_text = "The record of who waits for whom ends early on some rank. Raise IOLENS_WHY, "
+                             "the memory for this record.",
     .remarks.left_out_at = offsetof(struct why_events, left_out),
 };

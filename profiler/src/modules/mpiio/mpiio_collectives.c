@@ -12,7 +12,7 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(calls, "<i8", "calls", "collective reads and writes whose times the row has"),
     COLUMN(missed, "<i8", "calls", "later collective calls, for whose times there was no room"),
     COLUMN(seconds, "<f8", "s", "time in the calls of this row"),

@@ -57,7 +57,7 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file, by its id in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
 #define MPIIO_EXTRA(name, meaning) ELEMENT(calls, IOLENS_MPIIO_##name, name, "<i8", "calls", meaning),
 #include "../../mpiio_extra.def"
 #undef MPIIO_EXTRA

@@ -66,7 +66,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank whose view it is"),
+    COLUMN(rank, "<i8", "rank", "the rank that set the view"),
     COLUMN(view, "<i8", "view", "number of the view on this rank, as in `traced_events`"),
     COLUMN(displacement, "<i8", "B", "offset in the file where the view begins"),
     COLUMN(extent, "<i8", "B", "extent of the file type: distance after which it is repeated"),
@@ -75,11 +75,11 @@ static const struct column COLUMNS[] = {
     COLUMN(length, "<i8", "B",
            "length of every piece of this row; -1: the file type is too irregular to be described"),
     COLUMN(count1, "<i8", "pieces", "number of pieces in a group"),
-    COLUMN(stride1, "<i8", "B", "distance between the begins of two neighbouring pieces of a group"),
+    COLUMN(stride1, "<i8", "B", "distance between the starts of two neighbouring pieces of a group"),
     COLUMN(count2, "<i8", "groups", "number of groups of pieces in a group of the second level"),
-    COLUMN(stride2, "<i8", "B", "distance between the begins of two neighbouring groups of pieces"),
+    COLUMN(stride2, "<i8", "B", "distance between the starts of two neighbouring groups of pieces"),
     COLUMN(count3, "<i8", "groups", "number of groups of the second level in the row"),
-    COLUMN(stride3, "<i8", "B", "distance between the begins of two neighbouring groups of the second level"),
+    COLUMN(stride3, "<i8", "B", "distance between the starts of two neighbouring groups of the second level"),
 };
 
 static bool validate(const void *state, const struct area *area)

@@ -240,7 +240,7 @@ static const struct column COLUMNS[] = {
     TEXT(address, "S56",
          "address and port at the other end; `other`: all addresses without a row of their own", TEXT_NAME),
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
-    COLUMN(connections, "<i8", "connections", "connections that the rank asked for"),
+    COLUMN(connections, "<i8", "connections", "connections that the rank tried to open"),
     COLUMN(established, "<i8", "connections",
            "connections that the other end accepted and whose bytes are known"),
     COLUMN(open_at_end, "<i8", "connections", "connections that were still open when recording ended"),
@@ -250,7 +250,8 @@ static const struct column COLUMNS[] = {
     COLUMN(sent, "<i8", "B", "bytes that were sent, each once"),
     COLUMN(resent, "<i8", "B", "bytes that were sent again, because they were lost or late"),
     COLUMN(connect_seconds, "<f8", "s", "time in connect"),
-    COLUMN(busy_seconds, "<f8", "s", "time with bytes on their way to the other end, over all connections"),
+    COLUMN(busy_seconds, "<f8", "s",
+           "time with bytes on their way to the other end, summed over connections"),
     COLUMN(limited_seconds, "<f8", "s",
            "the part of `busy_seconds` in which the receiver or the send buffer had no room"),
     COLUMN(shortest_rtt, "<f8", "s", "the shortest round trip; 0 if none was measured"),
@@ -280,8 +281,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_connections = {
     .name = "connections",
-    .meaning = "TCP connections that a rank made, by the other end; those of a process that was killed are "
-               "complete only as far as they were closed",
+    .meaning = "TCP connections that a rank made, by the address of the other end. If the process was "
+               "killed, only closed connections are complete",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct connections),
     .recording.keyed = &shape,

@@ -168,8 +168,8 @@ struct row {
 
 static const struct column COLUMNS[] = {
     TEXT(url, "S256",
-         "address without user and query; a longer one ends in `~` and a hash of the whole; `other`: all "
-         "addresses without a row of their own",
+         "address without user and query; a long address is cut, and ends in `~` and a hash of all of it; "
+         "`other`: all addresses without a row of their own",
          TEXT_NAME),
     COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
     COLUMN(requests, "<i8", "requests", "requests that ended"),
@@ -178,14 +178,14 @@ static const struct column COLUMNS[] = {
            "requests that failed, or were answered with an error (status 400 or above)"),
     COLUMN(received, "<i8", "B", "bytes of the answers, without headers"),
     COLUMN(sent, "<i8", "B", "bytes of the requests, without headers"),
-    COLUMN(object, "<i8", "B", "size of the object, as the server last told; 0: not told"),
+    COLUMN(object, "<i8", "B", "size of the object that the server last reported; 0: not reported"),
     COLUMN(
         distinct, "<i8", "B",
         "the part of `received` that the rank had not fetched before; exact for up to 256 separate parts of "
         "one object, an upper bound beyond, and where several objects take turns at the address"),
     COLUMN(unplaced, "<i8", "B",
-           "the part of `received` whose place in the object is not known: errors, answers to what was sent, "
-           "ranges that contradict themselves, partial answers (206) with a libcurl before 7.83, and all of "
+           "the part of `received` whose place in the object is not known: errors, answers to uploads, "
+           "contradictory ranges, partial answers (206) with a libcurl before 7.83, and all of "
            "`other`"),
     COLUMN(seconds, "<f8", "s", "time of the requests, each from its start to its end"),
     COLUMN(first_byte_seconds, "<f8", "s", "the part of `seconds` until the first byte of the answer"),
@@ -216,8 +216,8 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_http_requests = {
     .name = "http_requests",
     .meaning =
-        "Requests of a rank through libcurl, by address; bytes that arrived over a connection stand in "
-        "`connections` too",
+        "Requests of a rank through libcurl, by address; bytes that arrived over a connection are also "
+        "counted in `connections`",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct keyed),
     .recording.keyed = &shape,

@@ -101,7 +101,7 @@ struct row {
 
 static const struct column COLUMNS[] = {
     COLUMN(file, "<u8", "record id", "the file or folder, by its id in the name region"),
-    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
 #define EXTRA(name, meaning) ELEMENT(counts, EXTRA_##name, name, "<i8", "calls", meaning),
 #include "extra.def"
 #undef EXTRA
@@ -110,7 +110,7 @@ static const struct column COLUMNS[] = {
            "inside MPI_File_close is in the MPI-IO record instead"),
     COLUMN(sync_seconds, "<f8", "s",
            "time in fsync and fdatasync of this file, overlap counted once. The write time of the POSIX "
-           "record has it, too, but for calls of several threads that end at the same moment"),
+           "record includes it, except for calls of several threads that end at the same moment"),
 };
 
 static void collect(const struct iolens_transport *transport, struct buffer *rows)

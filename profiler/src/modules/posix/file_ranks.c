@@ -20,8 +20,8 @@ struct row {
 
 static const struct column COLUMNS[] = {
     MERGED(file, "<u8", "record id", "the file, by its id in the name region", COLUMN_KEY),
-    MERGED(rank, "<i8", "rank", "the rank that did this; -1: all ranks without a row of their own",
-           COLUMN_RANK),
+    MERGED(rank, "<i8", "rank",
+           "the rank to which these numbers belong; -1: all ranks without a row of their own", COLUMN_RANK),
     MERGED(ranks, "<i8", "ranks", "number of ranks that the row sums", COLUMN_SUM),
     MERGED(opens, "<i8", "calls", "opens, including dup and fileno", COLUMN_SUM),
     MERGED(reads, "<i8", "calls", "number of reads", COLUMN_SUM),

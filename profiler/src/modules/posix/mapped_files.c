@@ -325,20 +325,19 @@ static const struct column COLUMNS[] = {
     COLUMN(bytes, "<i8", "B", "bytes that these calls mapped"),
     COLUMN(writable, "<i8", "calls", "calls that mapped the file so that stores to memory change the file"),
     COLUMN(told, "<i8", "mappings",
-           "mappings for which the kernel told the bytes of `fetched` and `reached`"),
+           "mappings for which the kernel reported the bytes of `fetched` and `reached`"),
     COLUMN(in_memory, "<i8", "mappings", "mappings of files on a file system that keeps its files in memory"),
     COLUMN(forbidden, "<i8", "mappings",
            "mappings of files that the user may not write and does not own; the kernel does not say "
            "which of their pages are in memory"),
-    COLUMN(
-        fetched, "<i8", "B",
-        "bytes of mapped ranges that the page cache held at the end and not at the start: storage "
-        "delivered them, for any process of the node and by faults or calls. Bytes that left the page "
-        "cache meanwhile are missing. Of a file with holes, or room that was reserved and never written, at "
-        "most the bytes that have data"),
+    COLUMN(fetched, "<i8", "B",
+           "bytes of mapped ranges that the page cache held at the end and not at the start: storage "
+           "delivered them, for any process of the node and by faults or calls. Bytes that left the page "
+           "cache meanwhile are missing. For a file with holes, or with reserved space that was never "
+           "written, at most the bytes that have data"),
     COLUMN(reached, "<i8", "B",
-           "bytes that were in the page table of the process at the end. The kernel puts neighbours of a "
-           "touched page there, too, so that this is an upper bound of the bytes touched"),
+           "bytes that were in the page table of the process at the end. The kernel also enters "
+           "neighbours of a touched page there, so this is an upper bound of the bytes touched"),
     COLUMN(random_advice, "<i8", "calls", "madvise with MADV_RANDOM"),
     COLUMN(ahead_advice, "<i8", "calls", "madvise with MADV_SEQUENTIAL, MADV_WILLNEED or MADV_POPULATE_READ"),
     COLUMN(syncs, "<i8", "calls", "msync"),
@@ -386,11 +385,13 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_mapped_files = {
     .name = "mapped_files",
-    .meaning =
-        "Files that a rank mapped into its memory. The kernel is asked when a file is mapped, when a mapping "
-        "is "
-        "removed and when the program ends, for at most 0.1 s and 2 % of the run time. It is not asked about "
-        "mappings of a killed process, beyond 256 at a time, and of bytes that are mapped already",
+    .meaning = "Files that a rank mapped into its memory. The profiler asks the kernel when a file is "
+               "mapped, when a "
+               "mapping is removed and when the program ends, for at most 0.1 s and 2 % of the run time. It "
+               "does not "
+               "ask about mappings of a killed process, mappings beyond 256 at a time, and mappings of bytes "
+               "that are "
+               "already mapped",
     TABLE_ROWS(COLUMNS),
     .recording.file_bytes = sizeof(struct mapped_counts),
     .recording.end = end,

@@ -7,7 +7,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
 #define RING_COUNT(name, unit, meaning) ELEMENT(values, RING_COUNT_##name, name, "<i8", unit, meaning),
 #include "ring_counts.def"
 #undef RING_COUNT
@@ -28,7 +28,7 @@ const struct process_table table_io_uring = {
     .meaning =
         "Requests of a rank through rings of io_uring, whose reads, writes and other calls on files are in "
         "the records of the files, with the time from the submission until the profiler saw the "
-        "completion; and what of them it could not see",
+        "completion. Some columns count requests that the profiler could not follow completely",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct ring_counts),
     .recording.end = rings_end,

@@ -19,7 +19,7 @@ struct row {
 };
 
 static const struct column COLUMNS[] = {
-    COLUMN(rank, "<i8", "rank", "the rank that did this"),
+    COLUMN(rank, "<i8", "rank", "the rank to which these numbers belong"),
 #define UNFOLLOWED(name, meaning) ELEMENT(calls, UNFOLLOWED_##name, name, "<i8", "calls", meaning),
 #include "unfollowed.def"
 #undef UNFOLLOWED

@@ -121,7 +121,8 @@ static const char *remark(void)
     if (!debugger)
         return NULL;
     snprintf(sentence, sizeof sentence,
-             "no samples were taken: a debugger (%s), which every sample would have stopped, ran the program",
+             "no samples were taken: the program ran under a debugger (%s), which would have stopped it "
+             "at every sample",
              debugger);
     return sentence;
 }

@@ -295,9 +295,9 @@ static int64_t most_rows(void)
 
 const struct process_table table_heap = {
     .name = "heap",
-    .meaning = "Memory that a rank allocated by malloc and its relatives, in all and by caller, where the "
-               "group heap "
-               "is traced. Memory from before recording began, and from mmap, is not in it",
+    .meaning = "Memory that a rank allocated by malloc and related functions, in all and by caller, where "
+               "the group heap is traced. Memory from mmap, and memory allocated before recording began, "
+               "is not included",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct heap_state),
     .recording.validate = validate,

@@ -40,9 +40,9 @@ static const struct column COLUMNS[] = {
         COLUMN_SUM),
     MERGED(value, "<i8", "",
            "the count in these calls, inner calls included; task-clock in ns. Where `time_running` is less "
-           "than `time_enabled`, multiply the count with time_enabled / time_running",
+           "than `time_enabled`, multiply the count by time_enabled / time_running",
            COLUMN_SUM),
-    MERGED(time_enabled, "<f8", "s", "time in which the event was asked for", COLUMN_SUM),
+    MERGED(time_enabled, "<f8", "s", "time for which the profiler had requested the count", COLUMN_SUM),
     MERGED(time_running, "<f8", "s", "time in which the event had a counter of the processor and was counted",
            COLUMN_SUM),
     MERGED(throttled, "<i8", "ranks",
@@ -136,7 +136,7 @@ static int64_t most_rows(void)
 const struct process_table table_traced_counters = {
     .name = "traced_counters",
     .meaning = "Counts of the kernel and the processor in the calls of traced functions, in the threads that "
-               "called them, where functions are traced and counters are asked for",
+               "called them, where functions are traced and counters are requested",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct traced_counters_state),
     .recording.validate = validate,

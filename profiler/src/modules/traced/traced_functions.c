@@ -278,8 +278,9 @@ static const struct column COLUMNS[] = {
            "MPI where it is traced, and calls on files",
            COLUMN_SUM),
     MERGED(recording, "<f8", "s",
-           "least time that recording these calls took: their number times the shortest measured time of "
-           "recording one, without reading counters; NaN: not measured, because the process was killed",
+           "lower bound of the time that recording these calls took: their number times the shortest "
+           "measured time of recording one, without reading counters; NaN: not measured, because the "
+           "process was killed",
            COLUMN_SUM),
     MERGED(bytes, "<i8", "B", "for the group heap, bytes that were allocated", COLUMN_SUM),
     MERGED(throttled, "<i8", "ranks",
