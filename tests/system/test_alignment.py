@@ -215,7 +215,7 @@ def test_ior_says_what_the_driver_needs(tmp_path: Path) -> None:
     done = alone(tmp_path, ROOT / "build" / "bin" / "ior", "-a", "MPIIO", "--mpiio-driver", "lustre-like")
     assert done.returncode == 2
     said = own_words(done.stderr, library("usual"))
-    assert said == "ior: --mpiio-driver lustre-like needs -a MPIIO -c and goes with neither -V nor -p\n"
+    assert said == "ior: --mpiio-driver lustre-like needs -a MPIIO -c, and works neither with -V nor with -p\n"
 
 
 @pytest.mark.mpi

@@ -306,4 +306,4 @@ def test_a_cold_read_says_how_much_was_still_in_memory(tmp_path: Path) -> None:
     assert held == 1 if file_system(tmp_path)[0] == "tmpfs" else 0 <= held <= 1
     refused = btio(tmp_path, "--io-only", "--write-only", "--cold-read")
     assert refused.status == 2
-    assert "--cold-read goes with a read-back after the run" in refused.messages[0]
+    assert "--cold-read works only with a read-back after the run" in refused.messages[0]

@@ -43,7 +43,7 @@ def test_a_resource_file_in_the_folder_is_read_as_of_old(tmp_path: Path) -> None
     done = good(restart(tmp_path))
     assert "do writes:  TTTFTT\n" in done.text
     assert "Verification: successful" in done.text
-    warned = "warning: restart_benchmark.rc, line 12: CHUNK is no key of this program and is ignored"
+    warned = "warning: restart_benchmark.rc, line 12: CHUNK is not a key of this program and is ignored"
     assert messages(done) == [warned]
 
 
@@ -54,7 +54,7 @@ def test_a_named_file_overrides_the_flags_and_makes_three_trials(tmp_path: Path)
     assert "Number of trial:       3\n" in done.text
     assert messages(done) == [
         "warning: mine.rc, line 16: NX is given again; the first value holds",
-        "warning: mine.rc, line 17: UNHEARD is no key of this program and is ignored",
+        "warning: mine.rc, line 17: UNHEARD is not a key of this program and is ignored",
     ]
 
 

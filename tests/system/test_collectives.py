@@ -178,7 +178,7 @@ def test_eager_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["-m", "8k:4k"], "--message-size 8k:4k: sizes such as 1:4M are needed"),
         (["-T", "float"], "--datatype float: unknown; the types are char and double"),
         (["--pingpong"], "--pingpong is between two ranks, not 1: use mpirun -np 2"),
-        (["--limits", "4k"], "--limits goes with --pingpong only"),
+        (["--limits", "4k"], "--limits works only with --pingpong"),
         (["--json", "missing/r.json"], "--json: cannot write into missing: No such file or directory"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_cold_read_says_how_much_was_still_in_memory(tmp_path: Path, options: 
     held = json.loads((tmp_path / "result.json").read_text())["extra"]["cached_before_read"]
     assert held == 1 if file_system(tmp_path)[0] == "tmpfs" else 0 <= held <= 1
     refused = ior(tmp_path, "-w", "--cold-read", ranks=1)
-    assert (refused.status, messages(refused)) == (2, ["ior: --cold-read goes with a timed read: -r"])
+    assert (refused.status, messages(refused)) == (2, ["ior: --cold-read works only with a timed read: -r"])
 
 
 def writers(path: Path) -> list[int]:
@@ -169,7 +169,7 @@ def test_a_deadline_with_wear_out_lets_all_ranks_catch_up(tmp_path: Path) -> Non
     ("options", "status", "message"),
     [
         (["-b", "1500", "-t", "1000"], 2, "-b 1500 is not a multiple of -t 1000"),
-        (["-z", "-c", "-a", "MPIIO"], 2, "-z goes with neither -c nor -V"),
+        (["-z", "-c", "-a", "MPIIO"], 2, "-z works neither with -c nor with -V"),
         (["-a", "NOSUCH"], 2, "-a NOSUCH: this ior knows POSIX, MPIIO, MMAP"),
         (["--blok", "3"], 2, "unknown argument '--blok'"),
         (["-w", "-o", "missing/data"], 1, "cannot open missing/data: No such file or directory"),

@@ -156,7 +156,7 @@ def test_a_full_disk_leaves_nothing(small_disk: Path) -> None:
     [
         (["-n", "0"], "--items 0: at least 1 is needed"),
         (["--preset", "soft"], "--preset soft: unknown; the presets are easy and hard"),
-        (["--preset", "hard", "-u"], "--preset decides on -u, -w and -e: leave them out"),
+        (["--preset", "hard", "-u"], "--preset sets -u, -w and -e: leave them out"),
         (["-i", "2", "-C"], "-i 2 needs both -C and -r, or neither: an item is created and removed once"),
         (["-w", "10", "-e", "11"], "-e 11: the files have 10 bytes (-w)"),
         (["-d", "missing"], "--directory: cannot write into missing: No such file or directory"),

@@ -173,15 +173,16 @@ static void check_combination(const Config *config, Trouble *trouble)
     if (config_lustre_like(config))
         two_phase_check_hints(&config->hints, trouble);
     if (config->write_only && (!config->io_only || config->verify_only || config->read_interval > 0))
-        trouble_note(trouble,
-                     "--write-only goes with --io-only, and with neither --verify-only nor a read interval");
+        trouble_note(trouble, "--write-only works only with --io-only, and neither with --verify-only nor "
+                              "with a read interval");
     if (config->cold_read && (config->write_only || config->read_interval > 0))
         trouble_note(trouble,
-                     "--cold-read goes with a read-back after the run: with neither --write-only nor a "
+                     "--cold-read works only with a read-back after the run: with neither --write-only nor a "
                      "read interval");
     if (config->verify_only && config->read_interval > 0)
         trouble_note(trouble,
-                     "--verify-only goes with runs without a read interval: only those keep every dump");
+                     "--verify-only works only for runs without a read interval, because only they keep "
+                     "every dump");
 }
 
 static void check_directories(const Config *config, MPI_Comm comm, Trouble *trouble)

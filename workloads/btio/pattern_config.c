@@ -115,7 +115,7 @@ static void settle(PatternConfig *config, MPI_Comm comm, Trouble *trouble)
         trouble_note(trouble, "method %s: this btio was built without PnetCDF; install it and build again",
                      method->name);
     else if (config->per_cell && !method->through_mpi)
-        trouble_note(trouble, "--per-cell goes with the MPI methods; method %s has its calls given",
+        trouble_note(trouble, "--per-cell works only with the MPI methods; the calls of method %s are fixed",
                      method->name);
     if (config->writes && config->reads && strcmp(config->operation, "both") != 0)
         trouble_note(trouble, "--operation %s: unknown; it is write, read or both", config->operation);

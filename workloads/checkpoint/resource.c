@@ -72,7 +72,7 @@ static void read_line(char *line, const char *where, const Program *program, boo
     while (at < program->key_count && strcasecmp(program->keys[at].name, name) != 0)
         at++;
     if (at == program->key_count) {
-        warn(where, name, "is no key of this program and is ignored");
+        warn(where, name, "is not a key of this program and is ignored");
     } else if (seen[at]) {
         warn(where, name, "is given again; the first value holds");
     } else {

@@ -10,12 +10,13 @@ static const char USAGE[] =
     "collectives: latency of MPI's collective operations, or of messages between two ranks\n"
     "usage: mpirun -np P collectives [options]\n\n";
 
-static const char NOTES[] = "\nLatencies are in microseconds. Each rank needs a processor of its own, else "
-                            "nothing is measured but the\n"
-                            "scheduler; --oversubscribed runs all the same and marks the result. Algorithms "
-                            "are chosen through the MPI\n"
-                            "library: Open MPI reads OMPI_MCA_coll_*, MPICH reads MPIR_CVAR_*.\n"
-                            "Exit status: 0 all results right, 1 wrong result or failure, 2 bad usage.\n";
+static const char NOTES[] =
+    "\nLatencies are in microseconds. Each rank needs a processor of its own, else "
+    "the scheduler\n"
+    "is measured; --oversubscribed runs all the same and marks the result. Algorithms "
+    "are chosen\n"
+    "through the MPI library: Open MPI reads OMPI_MCA_coll_*, MPICH reads MPIR_CVAR_*.\n"
+    "Exit status: 0 all results right, 1 wrong result or failure, 2 bad usage.\n";
 
 // clang-format off
 static const Option OPTIONS[] = {
@@ -100,7 +101,7 @@ static void check(Config *config, MPI_Comm comm, Trouble *trouble)
     if (config->pingpong && ranks != 2)
         trouble_note(trouble, "--pingpong is between two ranks, not %d: use mpirun -np 2", ranks);
     if (config->limit_count > 0 && !config->pingpong)
-        trouble_note(trouble, "--limits goes with --pingpong only");
+        trouble_note(trouble, "--limits works only with --pingpong");
 }
 
 void config_read(Config *config, int argc, char **argv, MPI_Comm comm)

@@ -34,7 +34,7 @@ static const Option OPTIONS[] = {
     {"scriptFile", OPTION_TEXT, FIELD(script), "FILE", "tests from a script file", 'f', NULL},
     {"filePerProc", OPTION_FLAG, FIELD(own_file), NULL, "a file per task", 'F', NULL},
     {"intraTestBarriers", OPTION_FLAG, FIELD(barriers), NULL, "barriers between open, transfers and close", 'g', NULL},
-    {"setTimeStampSignature", OPTION_INT, FIELD(signature), "N", "number that the data is made from [the time]", 'G', NULL},
+    {"setTimeStampSignature", OPTION_INT, FIELD(signature), "N", "number from which the data is made [the time]", 'G', NULL},
     {"showHints", OPTION_FLAG, FIELD(show_hints), NULL, "print MPI-IO hints, given and in effect", 'H', "mpiio.showHints hdf5.showHints ncmpi.showHints"},
     {"repetitions", OPTION_COUNT, FIELD(repetitions), "N", "repetitions of the test", 'i', NULL},
     {"outlierThreshold", OPTION_COUNT, FIELD(outlier), "SECONDS", "warn of tasks whose time differs from the mean by more", 'j', NULL},
@@ -58,7 +58,7 @@ static const Option OPTIONS[] = {
     {"maxTimeDuration", OPTION_COUNT, FIELD(minutes), "MINUTES", "begin no phase after this time", 'T', NULL},
     {"uniqueDir", OPTION_FLAG, FIELD(own_directory), NULL, "with -F: a folder per task", 'u', NULL},
     {"hintsFileName", OPTION_TEXT, FIELD(hints_file), "FILE", "MPI-IO hints, one key=value a line", 'U', "mpiio.hintsFileName hdf5.hintsFileName ncmpi.hintsFileName hints-file"},
-    {"verbose", OPTION_TALLY, FIELD(verbosity), NULL, "say more; may be given again", 'v', NULL},
+    {"verbose", OPTION_TALLY, FIELD(verbosity), NULL, "print more; may be repeated", 'v', NULL},
     {"useFileView", OPTION_FLAG, FIELD(view), NULL, "MPIIO: a file view instead of offsets", 'V', "mpiio.useFileView"},
     {"writeFile", OPTION_FLAG, FIELD(write), NULL, "write", 'w', NULL},
     {"checkWrite", OPTION_FLAG, FIELD(check_write), NULL, "after writing, read back and compare", 'W', NULL},
@@ -70,7 +70,7 @@ static const Option OPTIONS[] = {
     {"minTimeDuration", OPTION_COUNT, FIELD(minimum_seconds), "SECONDS", "go on transferring for at least this time", 0, NULL},
     {"stoneWallingWearOut", OPTION_FLAG, FIELD(wearout), NULL, "after the deadline, all tasks do as much as the fastest", 0, NULL},
     {"stoneWallingWearOutIterations", OPTION_SIZE, FIELD(wearout_pairs), "N", "transfers of each task, as counted by an earlier run", 0, NULL},
-    {"stoneWallingStatusFile", OPTION_TEXT, FIELD(wearout_file), "FILE", "file that carries that number from a writing to a reading run", 0, NULL},
+    {"stoneWallingStatusFile", OPTION_TEXT, FIELD(wearout_file), "FILE", "file that keeps this number from a writing to a reading run", 0, NULL},
     {"lustreStripeCount", OPTION_COUNT, FIELD(stripe_count), "N", "stripes of a new file", 0, "posix.lustre.stripecount"},
     {"lustreStripeSize", OPTION_SIZE, FIELD(stripe_size), "SIZE", "stripe size of a new file", 0, "posix.lustre.stripesize"},
     {"lustreStartOST", OPTION_INT, FIELD(start_target), "N", "first storage target of a new file", 0, "posix.lustre.startost"},
@@ -138,7 +138,7 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
     demand(trouble, s->tasks == 0 || s->tasks < -1, "-N is at least 1");
     demand(trouble, s->shift && s->shift_random > 0, "-C and -Z exclude one another");
     demand(trouble, s->order_random > 0 && (s->collective || s->view),
-           "-z goes with neither -c nor -V: tasks would not call together");
+           "-z works neither with -c nor with -V: tasks would not call together");
     demand(trouble, s->order_random > 0 && s->block == s->transfer && s->segments == 1 && s->order_random < 2,
            "-z needs more than one transfer per task: make -b larger than -t");
     demand(trouble, s->order_random > 1 && (s->check_read || s->check_write),
@@ -155,14 +155,15 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
         two_phase_check_hints(&s->hints, trouble);
     demand(trouble,
            own_driver && (strcasecmp(s->api, "MPIIO") != 0 || !s->collective || s->view || s->preallocate),
-           "--mpiio-driver " DRIVER_LUSTRE_LIKE " needs -a MPIIO -c and goes with neither -V nor -p");
+           "--mpiio-driver " DRIVER_LUSTRE_LIKE " needs -a MPIIO -c, and works neither with -V nor with -p");
     demand(trouble, s->direct && strcasecmp(s->api, "POSIX") != 0, "-B is for -a POSIX");
     demand(trouble, s->direct && s->transfer % 4096 != 0, "-B needs -t in multiples of 4096 bytes");
     demand(trouble, s->own_directory && !s->own_file, "-u needs -F");
-    demand(trouble, s->cold && !s->read, "--cold-read goes with a timed read: -r");
-    demand(trouble, s->own_file && strcasecmp(s->api, "NCMPI") == 0, "-F does not go with -a NCMPI");
+    demand(trouble, s->cold && !s->read, "--cold-read works only with a timed read: -r");
+    demand(trouble, s->own_file && strcasecmp(s->api, "NCMPI") == 0, "-F does not work with -a NCMPI");
     demand(trouble, s->wearout && s->deadline == 0, "stoneWallingWearOut needs a deadline: -D SECONDS");
-    demand(trouble, s->order_random > 0 && strcasecmp(s->api, "NCMPI") == 0, "-z does not go with -a NCMPI");
+    demand(trouble, s->order_random > 0 && strcasecmp(s->api, "NCMPI") == 0,
+           "-z does not work with -a NCMPI");
     if (strcmp(s->summary_format, "default") != 0 && strcmp(s->summary_format, "JSON") != 0 &&
         strcmp(s->summary_format, "CSV") != 0)
         trouble_note(trouble, "summaryFormat=%s: default, JSON or CSV", s->summary_format);

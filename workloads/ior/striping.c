@@ -39,8 +39,8 @@ static void create_striped(const Target *target, Trouble *trouble)
     }
     if (ioctl(fd, SET_STRIPE, &layout) != 0) {
         trouble_note(trouble,
-                     "cannot stripe %s: %s; stripes are set like this on Lustre only, on emulated storage "
-                     "with `iolens stripe set DIR`",
+                     "cannot stripe %s: %s; ior sets stripes only on Lustre; on emulated storage, set "
+                     "them with `iolens stripe set DIR`",
                      target->path, strerror(errno));
         unlink(target->path);
     }

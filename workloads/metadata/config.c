@@ -67,7 +67,7 @@ static void apply_preset(Config *config, Trouble *trouble)
     if (config->preset == NULL)
         return;
     if (config->unique || config->write_bytes > 0 || config->read_bytes > 0) {
-        trouble_note(trouble, "--preset decides on -u, -w and -e: leave them out");
+        trouble_note(trouble, "--preset sets -u, -w and -e: leave them out");
         return;
     }
     for (size_t i = 0; i < sizeof PRESETS / sizeof PRESETS[0]; i++) {
