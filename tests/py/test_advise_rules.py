@@ -524,7 +524,7 @@ def test_a_run_in_io_is_not_bound_by_its_processors() -> None:
     finding = Finding("crowded-processors", "high", "Ranks share processors", "", "", 0.5, "at most 50 %", "", "")
     made = job(4, {"POSIX": own_files([60.0, 60.0, 60.0, 60.0])})
     assert judge.verdict(made, DEFAULTS, [finding]).sentence == (
-        "I/O took at most 60 % of the run: 60 s of 1 min 40 s; what was found lies beside it: Ranks share processors."
+        "I/O took at most 60 % of the run: 60 s of 1 min 40 s; the fault lies outside I/O: Ranks share processors."
     )
 
 

@@ -290,7 +290,7 @@ def test_a_remedy_is_not_cut_within_a_statement() -> None:
     [
         ("partial_data_stdio", "Recorded I/O took at most 40 % of the run", "no rule explains it."),
         ("mpi-io-test-ppc64-3.0.0", "Too short to judge: 0.55 s of I/O in a run of at most 2 s", "whole seconds"),
-        ("empty_log", "Nothing to judge: this log has no records.", "told to see none"),
+        ("empty_log", "Nothing to judge: this log has no records.", "the profiler recorded none"),
         ("noposix", "Recorded I/O took at most 0.1 % of the run", "6.2 s of 10 h 54 min; this log is too incomplete"),
     ],
 )

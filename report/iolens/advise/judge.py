@@ -60,7 +60,7 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
     of_io = [one for one in worth if one.id not in BESIDE_IO]
     if of_io:
         return _by_finding(of_io[0], share)
-    why = f"what was found lies beside it: {worth[0].title}" if worth else _nothing_found(found, outside)
+    why = f"the fault lies outside I/O: {worth[0].title}" if worth else _nothing_found(found, outside)
     return Verdict("transfers", f"{_part_of_run(job, share, spent)}; {why}.", how, share)
 
 
@@ -95,8 +95,8 @@ def _by_finding(one: Finding, share: float | None) -> Verdict:
 def _no_records(job: Job) -> str:
     """Returns a sentence, without the full stop, for a log without a record of I/O."""
     if job.records:
-        return "Nothing to judge: this log has no time spent in I/O"
-    return "Nothing to judge: this log has no records. The program used no file, or the profiler was told to see none"
+        return "Nothing to judge: this log records no time in I/O"
+    return "Nothing to judge: this log has no records. The program used no file, or the profiler recorded none"
 
 
 def _part_of_run(job: Job, share: float, spent: float, limit: str = "") -> str:
@@ -123,7 +123,7 @@ def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:
         said = " and ".join(filter(None, outside))
         return f"no rule explains it, and {said}" if said else "no rule explains it"
     if any(one.severity == "low" for one in found):
-        return "what rules found in it can gain too little"
+        return "the faults that rules found cost too little"
     return "no rule found a fault in it"
 
 
@@ -160,7 +160,10 @@ _LARGEST = {
     "off": ("asleep", "Bound by waiting: not on a core (asleep, blocked or waiting for a core) for {share} of {whose}"),
     "mpi": ("mpi", "Bound by MPI: {share} of {whose}"),
     "start": ("mpi", "Bound by the start and end of MPI: {share} of {whose}"),
-    "unknown": ("not known", "Not bound by I/O; this log does not tell computing from waiting for {share} of {whose}"),
+    "unknown": (
+        "not known",
+        "Not bound by I/O; this log does not separate computing from waiting for {share} of {whose}",
+    ),
 }
 """The kind and the sentence of the verdict on a run whose largest part is not I/O, by the kind of that part."""
 

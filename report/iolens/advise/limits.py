@@ -34,8 +34,8 @@ TABLE: tuple[Limit, ...] = (
     Limit("few_ranks", 4, "ranks", "smallest job that is advised to spread work over ranks"),
     Limit("one_rank_share", 0.9, "of bytes", "a rank with this share of the bytes counts as doing the job's I/O alone"),
     Limit("much_bytes", 64 * _MIB, "B", "smallest amount of data for which parallel I/O is advised"),
-    Limit("meta_share", 0.2, "of I/O time", "smallest share of open, close, stat and seek that makes a finding"),
-    Limit("large_transfer", _MIB, "B", "smallest transfer that needs no gathering"),
+    Limit("meta_share", 0.2, "of I/O time", "smallest share of open, close, stat and seek that is reported"),
+    Limit("large_transfer", _MIB, "B", "smallest transfer that is large enough not to be combined with others"),
     Limit(
         "random_share",
         0.1,
@@ -67,7 +67,7 @@ TABLE: tuple[Limit, ...] = (
     Limit("sieving_share", 0.5, "of bytes asked for", "smallest excess of bytes read that is reported as data sieving"),
     Limit("amplification", 1.3, "times", "smallest number of bytes written per byte of the program that is reported"),
     Limit("again", 2, "times", "smallest number of times a byte is read or written that is reported"),
-    Limit("mapped_waste", 4, "times", "bytes that storage delivered for a mapped file divided by those reached"),
+    Limit("mapped_waste", 4, "times", "smallest ratio of delivered to reached bytes of a mapped file that is reported"),
     Limit("needless_share", 0.35, "of the bytes", "smallest needless share of fetched bytes that is reported"),
     Limit("needless_bytes", _MIB, "B", "smallest number of needless bytes that is reported; less is a file's metadata"),
     Limit("gpu_fallback", 0.1, "of transfers", "smallest share of GPU transfers through POSIX calls that is reported"),
@@ -76,27 +76,29 @@ TABLE: tuple[Limit, ...] = (
     Limit("many_opens", 100, "opens", "smallest number of opens of reopened files that is called many"),
     Limit("slow_start", 5.0, "s", "shortest time of loading libraries and modules that is reported"),
     Limit("many_ranks", 512, "ranks", "smallest number of ranks for which a file per rank is too many"),
-    Limit("imbalance", 0.2, "of its time", "computing time of the slowest rank beyond the mean (POP: 1 - 0.8)"),
+    Limit(
+        "imbalance", 0.2, "of its time", "smallest computing time of the slowest rank beyond the mean (POP: 1 - 0.8)"
+    ),
     Limit("late_share", 0.5, "of receives", "smallest share of receives that began after their message had arrived"),
     Limit("many_messages", 100000, "messages", "smallest number of small messages that is called many"),
     Limit("eager_share", 0.5, "of messages", "smallest share of messages with sizes just above the eager limit"),
-    Limit("collective_share", 0.1, "of the run", "time in one collective function, without waiting"),
-    Limit("core_wait", 0.2, "of the run", "time in which a rank was ready to run but had no processor"),
-    Limit("blind_bytes", _MIB, "B", "share of MPI-IO's bytes that POSIX may miss because of buffers or another layer"),
+    Limit("collective_share", 0.1, "of the run", "smallest time in one collective function, without waiting"),
+    Limit("core_wait", 0.2, "of the run", "shortest time that a rank was ready to run but had no processor"),
+    Limit("blind_bytes", _MIB, "B", "bytes of MPI-IO that POSIX may miss because of buffers or another layer"),
     Limit("overlap", 1.2, "times the run", "I/O time of a rank above which calls of its threads must have overlapped"),
     Limit("process_rate", 4 * _GIB, "B/s", "highest rate that one process can get from storage over a network"),
     Limit("device_rate", 0, "B/s", "highest rate of the storage for the whole job; 0: unknown"),
     Limit(
-        "far_rank", 1.7, "times the mean", "shortest time of a shared file's slowest rank that is far from the others"
+        "far_rank", 1.7, "times the mean", "shortest time of a file's slowest rank that counts as far from the others"
     ),
-    Limit("above_posix", 3, "times", "time of independent MPI-IO divided by the time of POSIX below it"),
-    Limit("repeats", 100, "times", "smallest number of accesses to one small place that is reported"),
+    Limit("above_posix", 3, "times", "smallest ratio of independent MPI-IO time to the POSIX time below it"),
+    Limit("repeats", 100, "times", "smallest number of times a small file is read or written that is reported"),
     Limit("seek_share", 0.9, "for each transfer", "smallest number of seeks that is called many"),
-    Limit("every_share", 0.95, "of calls", "share of unaligned transfers that counts as all"),
+    Limit("every_share", 0.95, "of calls", "smallest share of unaligned transfers that counts as all"),
     Limit("crowded_target", 16, "ranks", "smallest number of ranks per used target that makes targets few"),
-    Limit("chunk_factor", 8, "times", "bytes of a chunk divided by the bytes of an access"),
+    Limit("chunk_factor", 8, "times", "smallest ratio of a chunk's bytes to the bytes of an access"),
     Limit("cold_factor", 2, "times", "smallest speed-up of a second read that is reported"),
-    Limit("fill_share", 0.1, "of bytes", "smallest share of bytes beyond those given that is called fill values"),
+    Limit("fill_share", 0.1, "of bytes", "smallest share of bytes beyond the program's own that is called fill values"),
 )
 """The thresholds in the order of the documentation."""
 

@@ -38,7 +38,7 @@ def seen(job: Job, found: Unaligned | None, remedy: str, who: str) -> Seen | Non
         return None
     evidence = (
         f"{say.percent(found.unaligned / found.calls)} of {say.count(found.calls, 'transfer')} of "
-        f"{say.files(job, found.ids)} begin at no multiple of {say.size(found.unit)}; {who} took "
+        f"{say.files(job, found.ids)} do not begin at a multiple of {say.size(found.unit)}; {who} took "
         f"{say.seconds(found.spent)} on the slowest rank."
     )
     filled = remedy.replace("{unit}", say.size(found.unit)).replace("{bytes}", str(found.unit))

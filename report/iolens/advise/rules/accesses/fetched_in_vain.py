@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.metrics.job.interfaces.network import http_requests
 
 _REMEDY = """\
-Keep what was fetched, and ask for parts of the size that is used:
+Keep fetched data, and request parts of the size that is used:
 
   once     copy the object to node-local storage, and open the copy
   HDF5     H5Pset_page_buffer_size and paged files (h5repack -S PAGE -G 8388608)
@@ -45,14 +45,14 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(row['seconds'])} in them."
     )
     spent = float(row["seconds"]) * needless[place] / received[place]
-    return Seen(evidence, spent, "The bound is the part of the requests' time that belongs to these bytes.", _REMEDY)
+    return Seen(evidence, spent, "The bound is the share of the requests' time that these bytes took.", _REMEDY)
 
 
 RULE = Rule(
     id="fetched-in-vain",
     title="Bytes are fetched over the network in vain",
     says="`needless_share` or more of what libcurl fetched from an address, and `needless_bytes`, had been fetched "
-    "before by the same rank, or was not given to the program by HDF5",
+    "before by the same rank, or HDF5 did not give it to the program",
     limits=("needless_share", "needless_bytes"),
     why="A library that reads ahead, or keeps no cache, fetches parts of an object several times, or parts that nobody "
     "asks for; each request costs a round trip.",

@@ -52,7 +52,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="many-seeks",
     title="Many seeks for each read or write",
-    says="files have many seeks, at least `seek_share` for each read or write, and hardly any other metadata calls",
+    says="files have many seeks (`seek_share` or more for each read or write) and hardly any other metadata calls",
     limits=("seek_share", "few_calls"),
     why="A seek is a call that moves no data; in stdio it also discards the buffer.",
     read_more="man 2 pread; man 3 fseeko",

@@ -23,7 +23,7 @@ If most of the file is needed, read it in order, once:
            safetensors.torch.load(open(path, "rb").read())
   shell    cp FILE /dev/shm/    and map the copy, on each node
 
-If only parts are needed, fetch these alone:
+If only parts are needed, fetch only these:
 
   C        madvise(map, bytes, MADV_RANDOM), or pread of each part
   Python   memmap._mmap.madvise(mmap.MADV_RANDOM), or
@@ -64,8 +64,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     waited = _blocked_seconds(job)
     evidence = (
-        f"Rank {rank} mapped {say.files(job, [file])} and touched it here and there: {say.count(faults, 'page fault')} "
-        f"waited for storage, which delivered {say.size(fetched)}. At most {say.size(reached)} of them were touched."
+        f"Rank {rank} mapped {say.files(job, [file])} and touched scattered parts of it: "
+        f"{say.count(faults, 'page fault')} waited for storage, which delivered {say.size(fetched)}. The rank "
+        f"touched at most {say.size(reached)}."
     )
     spent = None if waited is None else float(waited[np.unique(found["rank"])].max())
     derivation = "It assumes that these ranks waited for page faults whenever they were blocked outside of calls."
@@ -79,10 +80,11 @@ RULE = Rule(
     id="mapped-random",
     title="Mapped files are accessed at random",
     says="page faults (`few_calls`) of a rank on a mapped file fetched less than `large_transfer` each, or storage "
-    "delivered `much_bytes` and `mapped_waste` times what the rank reached",
+    "delivered `much_bytes` and `mapped_waste` times the bytes that the rank reached",
     limits=("few_calls", "large_transfer", "much_bytes", "mapped_waste"),
-    why="A page fault waits for storage, and the kernel reads what lies around the page. Accesses in order are read "
-    "ahead of; others wait each, for bytes that nobody uses. A parallel file system answers each with a request.",
+    why="A page fault waits for storage, and the kernel also reads the pages around it. Accesses in order profit "
+    "from read-ahead; each other access waits, also for bytes that nobody uses. On a parallel file system each "
+    "costs a request.",
     read_more="man 2 madvise",
     check=check,
     beside_io=True,

@@ -48,8 +48,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="one-place",
     title="One small place is accessed again and again",
-    says="each rank that uses a file of at most `small_transfer` bytes reads or writes it `repeats` times over in "
-    "many calls",
+    says="the ranks that use a file of at most `small_transfer` bytes read or write, on average, `repeats` times "
+    "its size in many calls",
     limits=("small_transfer", "repeats", "few_calls"),
     why="Each call costs its latency, and moves data that was already there.",
     read_more="man inotify(7); man 2 lseek",

@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         total, moved = float(calls[chosen].sum()), float(table[counter][chosen].sum())
         said.append(
             f"{say.percent(float(back[chosen].sum()) / total)} of {say.count(total, kind.lower())} of "
-            f"{say.files(job, ids)} go back in the file ({say.size(moved / total)} on average)"
+            f"{say.files(job, ids)} go back in the file (mean size {say.size(moved / total)})"
         )
     if not said:
         return None
@@ -59,7 +59,7 @@ RULE = Rule(
     id="random-access",
     title="Accesses out of order",
     says="many transfers on files without MPI-IO begin at a lower offset than the transfer before, and are not large; "
-    "not in HDF5 files of which `hdf5-fill-values` or `hdf5-chunks` is reported",
+    "not in HDF5 files for which `hdf5-fill-values` or `hdf5-chunks` is reported",
     limits=("random_share", "large_transfer", "few_calls"),
     why="Read-ahead and write-behind work forward only, and a disk has to move its head.",
     read_more="man posix_fadvise(2); https://docs.hdfgroup.org (chunking)",

@@ -49,14 +49,14 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not said:
         return None
     evidence = f"{said[0][0].upper()}{'; '.join(said)[1:]}. These reads took {say.seconds(spent)} on the slowest rank."
-    return Seen(evidence, gain, "It assumes that each byte is read once, without the repeated bytes' time.", REMEDY)
+    return Seen(evidence, gain, "It assumes that each byte is read once, and that repeated bytes take no time.", REMEDY)
 
 
 RULE = Rule(
     id="read-again",
     title="The same bytes are read again and again",
-    says="each rank that used a file read at least `again` times its size (up to the highest offset read), at least "
-    "`large_transfer` more than its size in all",
+    says="the ranks that used a file read, on average, `again` times its size (up to the highest offset read) or "
+    "more, and together `large_transfer` or more for the second time",
     limits=("again", "large_transfer"),
     why="Data in memory need not be read from storage; the page cache helps only while memory is free.",
     read_more="https://docs.nersc.gov/performance/io/",

@@ -44,7 +44,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return Seen(
         evidence,
         spent * share,
-        "It assumes that each byte is written once, without the repeated bytes' time.",
+        "It assumes that each byte is written once, and that repeated bytes take no time.",
         REMEDY,
     )
 
@@ -52,8 +52,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="rewriting",
     title="The same bytes are written again and again",
-    says="at least `again` times a file's size (up to the highest offset written) was written into the file, "
-    "at least `large_transfer` more than its size",
+    says="the bytes written into a file are at least `again` times its size (up to the highest offset written), and "
+    "`large_transfer` more than its size",
     limits=("again", "large_transfer"),
     why="Only the last version of each byte remains.",
     read_more="J. W. Young, CACM 17 (1974) 530, doi 10.1145/361147.361115",

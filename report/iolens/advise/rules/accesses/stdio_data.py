@@ -45,7 +45,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="stdio-data",
     title="Data through stdio in small pieces",
-    says="each of some files, other than standard streams, has many small stdio calls",
+    says="files other than standard streams have many small stdio calls each",
     limits=("small_transfer", "few_calls"),
     why="Formatting and 4 KiB buffers make stdio slow for data, and stdio cannot use MPI-IO.",
     read_more="man setvbuf(3); https://docs.nersc.gov/performance/io/",

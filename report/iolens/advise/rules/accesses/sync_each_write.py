@@ -22,7 +22,7 @@ _SYNCS = {
 _SOME = 5
 """Minimum number of syncs per rank on a file; only from then on are its syncs judged by their time."""
 
-_SUM = "It assumes that these writes and syncs take no time on the slowest rank; a log has their sum."
+_SUM = "It assumes that these writes and syncs take no time on the slowest rank; the log has only their sum."
 _SYNCS_ALONE = "It assumes that these syncs take no time on the slowest rank."
 
 REMEDY = """\

@@ -67,7 +67,10 @@ def _said(job: Job, files: Records, layer: str, given: float) -> Seen:
         f"{written / given:.1f} times as much, in {say.seconds(spent)} on the slowest rank."
     )
     return Seen(
-        evidence, spent * (1 - given / written), "The bound is the time of the bytes beyond those given.", REMEDY
+        evidence,
+        spent * (1 - given / written),
+        "The bound is the time of the bytes that the program did not give.",
+        REMEDY,
     )
 
 

@@ -43,14 +43,14 @@ I_MPI_ADJUST_*.
 """
 
 REMEDY = """\
-Try another algorithm, and keep it only if the run gets shorter by more than
-runs differ:
+Try another algorithm, and keep it only if it shortens the run by more than
+runs differ from each other:
 
   {commands}
 
-The library chooses by the number of ranks and bytes, and often chooses
-best. Fewer and larger calls, or {immediate} with work before its wait, help
-with every algorithm."""
+The library chooses by the number of ranks and bytes, and its choice is
+often the best. Fewer and larger calls, or {immediate} with work before its
+wait, help with every algorithm."""
 
 
 def _commands(function: str, library: str, large: bool) -> tuple[str, str]:
@@ -81,7 +81,7 @@ def _transfer(rows: Records, ranks: int) -> tuple[float, str] | None:
         said = f"waiting in the timed barrier before the call took {say.seconds(waited)} on average"
         return None if waited > time.mean() else (seconds, said)
     least, most = float(time.min()), float(time.max())
-    said = f"{say.seconds(least)} on the rank that waited least, {say.seconds(most)} on the one that waited longest"
+    said = f"{say.seconds(least)} on the rank that waited least, {say.seconds(most)} on the rank that waited longest"
     return None if least < most / 2 else (least, said)
 
 
@@ -110,7 +110,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         commands="\n  # or\n  ".join(_commands(function, library, mean >= _LARGE)),
         immediate=f"MPI_I{function.removeprefix('MPI_').lower()}",
     )
-    bound = "It assumes that only the wait for late ranks stays; what another algorithm takes is not known."
+    bound = "It assumes that only the wait for late ranks remains; the time of another algorithm is not known."
     return Seen(evidence, seconds, bound, remedy)
 
 

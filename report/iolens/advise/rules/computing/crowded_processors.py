@@ -55,9 +55,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
     gain, whose = cores_bound(job), "on the job's critical path"
     if gain is None:
         gain = min(float(waits.sum()), job.run_time - computed)
-        whose = f"of all ranks, {say.seconds(float(waits.sum()))} together"
-    stays = f"; what stays at least is the computing of the rank that computes longest, {say.seconds(computed)}"
-    bound = f"It assumes that all waiting for processors ends, {whose}{stays if computed else ''}."
+        whose = f"on any rank ({say.seconds(float(waits.sum()))} together)"
+    stays = f"; the run still takes as long as the rank that computes longest, {say.seconds(computed)}"
+    bound = f"It assumes that no waiting for processors remains {whose}{stays if computed else ''}."
     return Seen(evidence, gain, bound, REMEDY)
 
 

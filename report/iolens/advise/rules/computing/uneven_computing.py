@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     )
     gain, left = bound_of(job, BALANCED), "by a replay of the job's calls"
     if gain is None:
-        gain, left = most - mean, "the rest of the longest one's time"
+        gain, left = most - mean, "the time of the longest rank beyond the mean"
     return Seen(evidence, gain, f"It assumes that all ranks compute as long as the mean: {left}.", REMEDY)
 
 

@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(int(chosen.sum()), 'dataset')} in chunks of up to {say.size(float(chunk[chosen].max()))}: for "
         f"these {say.size(asked)} POSIX moved {say.size(through)} in {say.seconds(spent)} on the slowest rank."
     )
-    bound = "The bound is the time of the bytes that nobody asked for."
+    bound = "The bound is the time of the bytes that the program did not request."
     return Seen(evidence, spent * (1 - asked / through), bound, REMEDY)
 
 

@@ -42,7 +42,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.seconds(spent)} on the slowest rank."
     )
     seconds = min(spent, max(spent * more / written, slowest_seconds(job, "H5D", datasets["id"], ("META",))))
-    bound = "The bound is the time of the bytes beyond those given, or that of creating the datasets if that is longer."
+    bound = (
+        "The bound is the time of the bytes that the program did not give, or the time of creating the datasets "
+        "if it is longer."
+    )
     return Seen(evidence, seconds, bound, REMEDY)
 
 

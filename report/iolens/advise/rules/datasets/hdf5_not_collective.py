@@ -55,7 +55,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     where = f", called in {place}" if place else ""
     evidence = (
         f"HDF5 carried out {say.count(calls, 'transfer')} of {say.members(dataset, members, 'dataset')} independently, "
-        f"although the program asked for collective ones{where}. HDF5's reason: {cause}, on "
+        f"although the program requested collective transfers{where}. HDF5's reason: {cause}, on "
         f"{say.count(causing, 'rank')}. These transfers took {say.seconds(spent)} on the slowest rank."
     )
     remedy = "\n\n".join(_REMEDIES[each] for each in causes if each in _REMEDIES)
@@ -64,8 +64,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="hdf5-not-collective",
-    title="HDF5 transfers are not collective as asked",
-    says="HDF5 carried out transfers independently for which the program asked for collective ones",
+    title="HDF5 did not make requested collective transfers",
+    says="HDF5 carried out transfers independently, although the program requested collective transfers",
     limits=(),
     why="If one rank has a reason against a collective transfer, HDF5 makes it independent on all, without a message.",
     read_more="https://docs.hdfgroup.org (H5Pget_mpio_no_collective_cause)",

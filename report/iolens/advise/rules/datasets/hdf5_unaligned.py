@@ -43,7 +43,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="hdf5-unaligned",
     title="HDF5 objects begin inside stripes",
-    says="HDF5 files meet the conditions of `unaligned-shared` or `unaligned-own`, which then are not reported of them",
+    says="HDF5 files meet the conditions of `unaligned-shared` or `unaligned-own`, which are then not reported for "
+    "these files",
     limits=("least_alignment", "unaligned_share", "small_transfer", "every_share", "much_bytes"),
     why="HDF5 puts objects right behind each other and behind 2 KiB of header, unless an alignment is set.",
     read_more="https://docs.hdfgroup.org (H5Pset_alignment, H5Pset_meta_block_size)",

@@ -42,7 +42,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(given)} of variables, in {say.seconds(spent)} on the slowest rank."
     )
     return Seen(
-        evidence, spent * (1 - given / moved), "The bound is the time of the bytes beyond those of variables.", REMEDY
+        evidence,
+        spent * (1 - given / moved),
+        "The bound is the time of the bytes moved in excess of the variables' bytes.",
+        REMEDY,
     )
 
 

@@ -11,8 +11,8 @@ Let the program end by itself: the last records of a killed program may be
 missing."""
 
 _REPLACED = """\
-Look at the log of the program that the process became, too: it is a log of
-its own."""
+Also read the log of the program that the process became (exec): it has its
+own log."""
 
 _REPLACED_SIGN = "became another program"
 """Words of the reason that `iolens-recover` gives for a process that called exec."""

@@ -42,7 +42,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     # If there are few aggregators, the other ranks wait for the exchange of data as well as for the writes.
     whole_time = max(spent, slowest_seconds(job, "MPI-IO", ids, ("WRITE",)))
     bound = (
-        f"It assumes {wants} aggregators instead of {has} for the same writes: 1 − {has}/{wants} of the time in MPI-IO."
+        f"It assumes {wants} aggregators instead of {has} for the same writes, which saves 1 − {has}/{wants} of the "
+        "time in MPI-IO."
     )
     hints = (f"cb_nodes {wants}", "cb_config_list *:*", "romio_cb_write enable")
     return Seen(evidence, whole_time * (1 - has / wants), bound, "{hints}", hints)
@@ -61,8 +62,8 @@ def _whole(layout: Records | None, key: int, wanted: int) -> str:
 RULE = Rule(
     id="few-aggregators",
     title="Fewer aggregators than targets or nodes",
-    says="fewer ranks write a collectively written file with much data than stripes hold its bytes, or, if its "
-    "stripes are unknown, than there are nodes",
+    says="a file with much data is written collectively by fewer ranks than it has stripes with data or, if its "
+    "stripes are unknown, than the job has nodes",
     limits=("much_bytes",),
     why="Each aggregator is one client with one network link; targets without their own aggregator wait for their "
     "turn.",

@@ -22,7 +22,7 @@ ROMIO locks the file around each change of data sieving and of atomic mode:
 {hints}"""
 
 _HDF5 = """\
-HDF5 locks each file that it opens; where one process writes, or none:
+HDF5 locks each file that it opens; if at most one process writes:
 
   export HDF5_USE_FILE_LOCKING=FALSE"""
 

@@ -51,8 +51,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ] * (calls > 0)
     if loaders:
         evidence.append(
-            f"{missing:,} of the {entries:,} entries of LD_LIBRARY_PATH are no folder, and the loader searched them in "
-            f"{say.count(processes, 'process')}: at least {loaders:,} calls that no record contains."
+            f"{missing:,} of the {entries:,} entries of LD_LIBRARY_PATH are not folders, and the loader searched "
+            f"them in {say.count(processes, 'process')}: at least {loaders:,} calls that no record contains."
         )
     return Seen(" ".join(evidence), spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
 
@@ -60,11 +60,11 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="missing-paths",
     title="Many paths are searched that do not exist",
-    says="`few_calls` opens and stats or more found no such path, over all ranks, those included that loaders must "
-    "have made for entries of LD_LIBRARY_PATH; or `many_opens` that took `worth_gain` of the run",
+    says="`few_calls` opens and stats or more, over all ranks, found no such path, including the calls that loaders "
+    "must have made for entries of LD_LIBRARY_PATH; or `many_opens` of them took `worth_gain` of the run",
     limits=("few_calls", "many_opens", "worth_gain"),
-    why="Each of these calls asks a metadata server, and an answer that there is no such path is not kept as long "
-    "as one that there is.",
+    why="Each of these calls asks a metadata server, and clients keep the answer that a path does not exist for a "
+    "shorter time than other answers.",
     read_more="man 8 ld.so; https://computing.llnl.gov/projects/spindle",
     check=check,
     beside_io=True,

@@ -51,8 +51,7 @@ RULE = Rule(
     title="Files are opened or looked up, and never read",
     says="a rank opens or looks up `many_files` or more files of libraries and modules without reading or writing them",
     limits=("many_files",),
-    why="This is a search through folders, as in the start of Python, and all ranks ask the same metadata server at "
-    "once.",
+    why="This is a search through folders, as when Python starts, and all ranks ask the same metadata server at once.",
     read_more="`python -X importtime`; https://docs.nersc.gov/development/languages/python/parallel-python",
     check=check,
     bounds="metadata",

@@ -39,13 +39,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if opens < max(1.0, limits["many_opens"]):
         return None
     evidence = (
-        f"{say.count(opens, 'open')} of {say.count(files, 'file')}, such as {example}; with close, stat and seek after "
-        f"the first time they took {say.seconds(gain)} on the slowest rank."
+        f"{say.count(opens, 'open')} of {say.count(files, 'file')}, such as {example}; after the first open of each "
+        f"file, open, close, stat and seek took {say.seconds(gain)} on the slowest rank."
     )
     return Seen(
         evidence,
         gain,
-        "It assumes that each rank opens a file once, without the other opens' time.",
+        "It assumes that each rank opens a file once, and that further opens take no time.",
         REMEDY,
     )
 

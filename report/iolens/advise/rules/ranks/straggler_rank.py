@@ -50,8 +50,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="straggler-rank",
     title="Some ranks are slow for the same bytes",
-    says="at most a quarter of `crowd` ranks or more take `straggler` times as long as the median rank for no more "
-    "bytes, and neither their host nor a target explains that",
+    says="in a job of `crowd` ranks or more, at most a quarter of the ranks take `straggler` times as long as the "
+    "median rank for no more bytes, and neither a host nor a target explains their time",
     limits=("crowd", "straggler"),
     why="The run waits for its slowest rank.",
     read_more="`iolens table load_balance`; Lockwood et al., TOKIO, CUG 2018",

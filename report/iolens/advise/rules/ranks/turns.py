@@ -41,8 +41,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="turns",
     title="Ranks write one after the other",
-    says="at least half of the ranks write, each for most of its time of writing, and these times hardly overlap, or "
-    "ranks begin together in groups, each when the group before ends",
+    says="at least half of the ranks write, each for most of its time of writing, and these times hardly overlap, "
+    "or groups of ranks begin together, each group when the previous one ends",
     limits=("few_ranks",),
     why="The I/O time of the run is then the sum of the times of all ranks.",
     read_more="MPI 4.1, sections 6.11.2 (exscan) and 14.4.2",

@@ -45,7 +45,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             f"slowest rank."
         )
         if best is None or spent * (1 - mean / most) > (best.seconds or 0.0):
-            bound = "It assumes as many bytes on each of these ranks: the mean, in the slowest rank's time."
+            bound = "It assumes that each of these ranks moves the mean of their bytes, as fast as the slowest rank."
             best = Seen(evidence, spent * (1 - mean / most), bound, REMEDY)
     return best
 
@@ -64,7 +64,7 @@ def seconds_of(job: Job, what: str, kind: str) -> float:
 RULE = Rule(
     id="uneven-ranks",
     title="Bytes unevenly over ranks",
-    says="a rank moves more than twice (`uneven`) the mean of the ranks that move any, without collective calls",
+    says="a rank moves more than `uneven` times the mean of the ranks that move any, without collective calls",
     limits=("few_ranks", "uneven", "one_rank_share", "much_bytes"),
     why="The others wait for the rank with the most bytes.",
     read_more="DeRose, Homer, Johnson, Euro-Par 2007 (imbalance)",

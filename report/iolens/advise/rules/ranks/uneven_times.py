@@ -47,7 +47,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="uneven-times",
     title="Equal bytes take very unequal times",
-    says="`crowd` ranks or more moved the same number of bytes, the slowest took twice (`uneven`) the mean, and "
+    says="`crowd` ranks or more moved the same number of bytes, the slowest took `uneven` times the mean, and "
     "neither a host, a target nor a few ranks explain its time",
     limits=("crowd", "uneven"),
     why="The run waits for the slowest rank: the storage or the network was shared with other jobs, or served ranks "

@@ -38,8 +38,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = slowest_seconds(job, "POSIX", own["id"], ("READ", "WRITE"))
     evidence = (
         f"{say.count(ranks, 'rank')} moved {say.size(float(moved.sum()))} to and from "
-        f"{say.count(len(targets), 'target')}; by their numbers there are {named:,} or more. Transfers took "
-        f"{say.seconds(spent)} on the slowest rank."
+        f"{say.count(len(targets), 'target')}; the numbers of the targets show that there are {named:,} or more. "
+        f"Transfers took {say.seconds(spent)} on the slowest rank."
     )
     bound = f"It assumes that the same transfers go to {named:,} targets instead of {len(targets):,}."
     return Seen(evidence, spent * (1 - len(targets) / named), bound, REMEDY)

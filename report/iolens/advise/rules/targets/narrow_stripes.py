@@ -15,8 +15,8 @@ from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.share import slowest_seconds
 
 _MORE = """\
-This is a first step: the file could use more targets. Measure some more
-stripes, too (iolens sweep)."""
+This is a first step: the file could use more targets. Also measure more
+stripes (iolens sweep)."""
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -46,7 +46,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{said} on {say.count(stripes, 'stripe')}; {others} took {say.seconds(spent)} on the slowest rank "
         f"({say.size(whole)}, {say.rate(whole, spent)})."
     )
-    bound = f"It assumes the same transfers to {more} targets instead of {stripes}: 1 − {stripes}/{more} of their time."
+    bound = (
+        f"It assumes the same transfers to {more} targets instead of {stripes}, which saves 1 − {stripes}/{more} "
+        "of their time."
+    )
     layout = ProposedStripes(more, unit, tuple(ids.tolist()))
     room = min(ranks, int(filled_stripes(table["size"][first : first + 1], limits)[0]), named_targets(job))
     remedy = "{layout}" + (f"\n\n{_MORE}" if more == limits["enough_stripes"] and room >= 2 * more else "")

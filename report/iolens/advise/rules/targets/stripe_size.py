@@ -48,7 +48,10 @@ def _too_large(job: Job, files: Records) -> Seen:
         f"the slowest rank."
     )
     share = float((np.ceil(files["size"] / files["stripe_size"]) / files["stripes"]).min())
-    bound = f"It assumes the same transfers to {count} targets instead of {used}: 1 − {used}/{count} of their time."
+    bound = (
+        f"It assumes the same transfers to {count} targets instead of {used}, which saves 1 − {used}/{count} of "
+        "their time."
+    )
     layout = ProposedStripes(count, unit, tuple(files["id"].tolist()))
     return Seen(evidence, spent * (1 - share), bound, "{layout}", layout=layout)
 

@@ -50,7 +50,7 @@ def unaligned_own_files(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | 
         float(table["FILE_NOT_ALIGNED"][rows].sum()),
         spent,
         spent / (1 + max(1.0, pieces)),
-        "It assumes one target less for each transfer: its part of their time.",
+        "It assumes that each transfer uses one target less, which saves that target's share of the time.",
     )
 
 

@@ -34,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
         f"the mean of {say.count(len(moved), 'target')}; transfers took {say.seconds(spent)} on the slowest rank."
     )
-    bound = "It assumes that all targets are as busy as their mean: the rest of the busiest one's time."
+    bound = "It assumes that the busiest target moves only the mean of all targets, at the same rate."
     return Seen(evidence, spent * (1 - mean / most), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
 
 
