@@ -160,7 +160,9 @@ def _first_thread_time(forest: Forest, rows: pd.DataFrame, number: int) -> _Spen
     files = min(float(rows.loc[number, "io_seconds"]), seconds)
     shares = _sampled_shares(job)
     if shares is None:
-        return _Spent(files=files, reason="not all sampled by elapsed time; record with iolens run --sample")
+        return _Spent(
+            files=files, reason="not all processes were sampled by elapsed time; record with iolens run --sample"
+        )
     waiting, in_calls = shares
     # If other threads read, the first thread waits for them. This counts as reading, not as a wait for another process.
     waits = min(max((waiting + in_calls) * seconds - files, 0.0), seconds - files)

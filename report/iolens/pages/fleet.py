@@ -95,7 +95,7 @@ def _fleet_overview(store: Store) -> list[Block]:
         ["read", words.size(total["bytes_read"])],
         ["written", words.size(total["bytes_written"])],
         ["files", words.count(total["files"])],
-        ["logs that are not whole", words.count(total["partial"])],
+        ["incomplete logs", words.count(total["partial"])],
     ]
     return [*blocks, Row([Table("", ["", ""], left), Table("", ["", ""], right)])]
 

@@ -93,7 +93,7 @@ def _first_sentences(forest: Forest) -> list[str]:
     if times is not None:
         total, busy, waiting = (float(times[name].sum()) for name in ("wall", "cpu", "in_io"))
         said.append(
-            f"They were on a processor for {words.percent(busy, total)} of it, in I/O without one for at most "
+            f"They were on a processor for {words.percent(busy, total)} of this time, in I/O without one for at most "
             f"{words.percent(waiting, total)}; the rest of the time they waited for children, pipes, locks or a core, "
             f"or slept."
         )

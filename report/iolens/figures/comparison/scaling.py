@@ -24,7 +24,7 @@ def efficiency_lines(found: pd.DataFrame) -> Figure:
     workers = sorted(set(found["workers"]))
     axes.axhline(100, color=INK, linewidth=1.4)
     axes.annotate(
-        "every worker put to use",
+        "ideal: every worker fully used",
         (0.99, 100),
         (0, 3),
         xycoords=("axes fraction", "data"),

@@ -36,7 +36,7 @@ def what_if_strip(points: pd.DataFrame, measured: float, error: float) -> Figure
     axes.set_yticks(places, names)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlim(0, 1.05 * max(measured, float((seconds * (1 + error)).max())))
-    axes.set_xlabel("I/O time, s: predicted (bars), measured as recorded (line)")
+    axes.set_xlabel("I/O time, s: predicted (bars), measured in the recorded run (line)")
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")
     return figure

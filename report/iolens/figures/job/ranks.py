@@ -76,7 +76,7 @@ def _stacked(parts: pd.DataFrame, colours: Sequence[str], unit: str, width: floa
     axes.axhline(total.mean(), color=INK, linewidth=0.8, linestyle="--", label="mean")
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(0, None)
-    axes.set_xlabel("rank" if each == 1 else f"rank (the largest of every {each} neighbours)")
+    axes.set_xlabel("rank" if each == 1 else f"rank (largest of each group of {each})")
     axes.set_ylabel(unit)
     if len(total) <= FEW_RANKS:
         mark(axes.xaxis, list(parts.index))

@@ -18,7 +18,7 @@ LABELS = ("≤ 100", "≤ 1K", "≤ 10K", "≤ 100K", "≤ 1M", "≤ 4M", "≤ 1
 def size_bars(sizes: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     """Draws the histogram of metrics.job.interfaces.operations.access_sizes."""
     if not (sizes["reads"].any() or sizes["writes"].any()):
-        return nothing(width, 1.4, "no access in any range")
+        return nothing(width, 1.4, "no accesses")
     figure, axes = canvas(width, 1.9, left=0.42, bottom=0.58, top=0.24)
     for shift, column, colour in ((-0.2, "reads", READ), (0.2, "writes", WRITE)):
         bars = [place + shift for place in range(len(sizes))]

@@ -32,7 +32,7 @@ def _other_client(evidence: Evidence) -> Finding:
     counts = [len(hosts) for hosts in evidence.known("hosts")]
     if counts and max(counts) == 1:
         return BROKEN, "All ranks ran on one host, which reads back its own data, perhaps from its page cache."
-    return UNKNOWN, "The records do not show if data were read by another node than wrote them."
+    return UNKNOWN, "The records do not show if the node that read data was another than the node that wrote it."
 
 
 def _persistent(evidence: Evidence) -> Finding:
@@ -43,14 +43,14 @@ def _persistent(evidence: Evidence) -> Finding:
     without = sum(value == 0 for value in known)
     if without:
         return BROKEN, f"{without} of {len(known)} runs did not call fsync or MPI_File_sync."
-    return KEPT, f"All {len(known)} runs with a record of it called fsync or MPI_File_sync."
+    return KEPT, f"All {len(known)} runs that record syncs called fsync or MPI_File_sync."
 
 
 def _beforehand(evidence: Evidence) -> Finding:
     """Checks whether files were made before the clock started."""
     if evidence.swept:
         return KEPT, "Each run began in its own empty folder, which the sweep made and removed."
-    return UNKNOWN, "The records do not show if the folder had files before."
+    return UNKNOWN, "The records do not show if the folder already had files."
 
 
 def _one_storage(evidence: Evidence) -> Finding:
@@ -73,7 +73,7 @@ def _same_code(evidence: Evidence) -> Finding:
         return BROKEN, f"{len(set(known))} programs: {list_text(known)}."
     if evidence.swept:
         return KEPT, "A sweep repeats a run if its program or libraries have changed."
-    return UNKNOWN, f"{list_text(known) or 'The program'}: its name is recorded, but not its content."
+    return UNKNOWN, f"{list_text(known) or 'The program'}: the name is recorded, but not the content."
 
 
 def _reduction(evidence: Evidence) -> Finding:
@@ -93,10 +93,10 @@ def _reduction(evidence: Evidence) -> Finding:
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {
     "At least 300 s of writing": _writing,
     "Data is read by another client than the one that wrote it": _other_client,
-    "Data is on the storage before the clock stops": _persistent,
-    "No files are made before the start": _beforehand,
+    "Data reaches the storage before the clock stops": _persistent,
+    "No files are made before the clock starts": _beforehand,
     "One storage system": _one_storage,
     "No changes to the code": _same_code,
-    "No reduction that depends on the content": _reduction,
+    "No data reduction that depends on the content": _reduction,
 }
 """The checks of this file, by the text of their rule."""

@@ -32,14 +32,14 @@ def _base(evidence: Evidence) -> Finding:
     """Checks Hoefler and Belli's rule 1: every ratio names its base."""
     if evidence.base:
         return KEPT, f"Ratios are relative to {evidence.base}."
-    return BROKEN, "No run is the baseline, so no setting has a ratio to one; effects name the level they start from."
+    return BROKEN, "No run is the baseline, so settings have no ratio to a baseline. Effects name their base level."
 
 
 def _subset(evidence: Evidence) -> Finding:
     """Checks Hoefler and Belli's rule 2: everything that was left out is named with its reason."""
     silent = [label for label, reason in evidence.left_out if not reason]
     if silent:
-        return BROKEN, f"Left out without a reason: {list_text(silent)}."
+        return BROKEN, f"These are left out without a reason: {list_text(silent)}."
     if not evidence.left_out:
         return KEPT, f"All {len(evidence.runs)} runs are shown."
     return (
@@ -61,7 +61,7 @@ def _means(evidence: Evidence) -> Finding:
     near = f"the {name} is within {max(100 * apart, _LEAST):.2g} %"
     return (
         KEPT if apart <= _CLOSE else BROKEN
-    ), f"Geometric means, which give times and rates the same ratios; {near}."
+    ), f"Geometric means are used, because times and rates then have the same ratios; {near}."
 
 
 def _ratios(evidence: Evidence) -> Finding:
@@ -91,10 +91,10 @@ def _normality(evidence: Evidence) -> Finding:
     counts = [len(each) for each in evidence.groups.values()]
     if max(counts, default=0) < 2:
         return KEPT, "No assumption is made, because there are no intervals."
-    simulated = "" if evidence.by_block is None else "; report/STATISTICS.md tells how often they hold if it is not so"
+    simulated = "" if evidence.by_block is None else "; report/STATISTICS.md says how often intervals hold otherwise"
     return BROKEN, (
-        "Intervals suppose that runs scatter log-normally, which so few runs cannot show; runs far from the others "
-        f"and two groups of runs are named where they are seen{simulated}."
+        "Intervals assume that runs scatter log-normally, which so few runs cannot show. Outliers and runs in two "
+        f"groups are named where they appear{simulated}."
     )
 
 
@@ -110,7 +110,8 @@ def _sound(evidence: Evidence) -> Finding:
         return KEPT, said
     means = "Blocks are incomplete: means of runs are compared"
     runs = "Runs are compared within blocks" if evidence.by_block else means
-    return KEPT, f"{runs}; intervals hold together, with spreads moderated by those of other settings, odd ones apart."
+    spreads = "Spreads of settings are moderated by those of other settings, except unusual ones."
+    return KEPT, f"{runs}; all intervals hold together. {spreads}"
 
 
 def _centre(_: Evidence) -> Finding:
@@ -119,7 +120,7 @@ def _centre(_: Evidence) -> Finding:
     """
     return (
         UNKNOWN,
-        "Within a run the slowest process counts; over runs the typical value counts. Check that this suits your "
+        "Within a run, the slowest process counts; over several runs, the typical value. Check that this suits your "
         "question.",
     )
 
@@ -135,11 +136,11 @@ def _factors(evidence: Evidence) -> Finding:
 def _timing(evidence: Evidence) -> Finding:
     """Checks Hoefler and Belli's rule 10: the report says how time was measured and summarised."""
     if evidence.from_logs:
-        return KEPT, "The log's run time, and the I/O times of an average process."
+        return KEPT, "Times are the log's run time and the I/O times of an average process."
     if evidence.swept:
         return (
             KEPT,
-            "The workload's clock around each phase, between barriers; bytes over the time of the slowest rank.",
+            "The workload times each phase between barriers; rates are bytes over the time of the slowest rank.",
         )
     return UNKNOWN, "Each log and benchmark measures time in its own way: see its documentation."
 

@@ -36,7 +36,7 @@ def _alike(column: str, evidence: Evidence) -> Finding:
     if len(set(known)) > 1:
         return BROKEN, f"{len(set(known))} different: {said}."
     return (
-        (UNKNOWN, f"{said}; {missing} of {len(evidence.runs)} runs do not report it.")
+        (UNKNOWN, f"{said}; {missing} of {len(evidence.runs)} runs do not report this.")
         if missing
         else (KEPT, f"{said}.")
     )
@@ -93,7 +93,7 @@ def load(evidence: Evidence) -> Finding:
         return UNKNOWN, said
     most = max(before / cpus for before, cpus in runs)
     own = " Earlier runs of the sweep contribute to the load." if evidence.swept else ""
-    said = f"Before a run the load was up to {two_digits(most)} for each processor.{own}"
+    said = f"Before a run, the load average was up to {two_digits(most)} for each processor.{own}"
     return (KEPT if most <= _BUSY else BROKEN), said
 
 
@@ -127,18 +127,18 @@ def _caches(evidence: Evidence) -> Finding:
         return KEPT, "The model of the storage has no page cache for reads."
     left = [float(value) for value in evidence.known("cached_before_read")]
     if left and not evidence.unknown("cached_before_read"):
-        what = f"Nodes still held at most {100 * max(left):.0f} % of the data to read back after the request to drop it"
+        what = f"After the request to drop the data, nodes still held at most {100 * max(left):.0f} % of it in memory"
         return (KEPT if max(left) <= HELD else BROKEN), f"{what}; the caches of the servers are unknown."
     if reads and memory_of and max(reads) < min(memory_of):
-        return BROKEN, f"{said or 'The cache is not recorded'}; the data fits into memory and may be read from there."
+        return BROKEN, f"{said or 'The page cache is not recorded'}; reads may come from it, because the data fits in."
     return UNKNOWN, f"{said}." if said else "Not recorded."
 
 
 _WRITTEN: Mapping[str, Finding] = {
     "modelled": (KEPT, "the model of the storage gives the times of writes, including the clients' write-behind"),
     "bypassed": (KEPT, "the page cache was bypassed (O_DIRECT)"),
-    "synced": (KEPT, "data were synced inside the timed part"),
-    "not synced": (BROKEN, "data were not synced inside the timed part, so some may have been only in memory"),
+    "synced": (KEPT, "the data was synced inside the timed part"),
+    "not synced": (BROKEN, "the data was not synced inside the timed part, so some may have been only in memory"),
 }
 """A sentence for each word by which run.json tells where written data was when the clock stopped."""
 
@@ -154,16 +154,16 @@ def _written_pages(evidence: Evidence) -> Finding:
         if calls and not any(calls):
             return (
                 BROKEN,
-                f"None of the {len(calls)} runs with a record of it synced data; some may have been only in memory.",
+                f"None of the {len(calls)} runs that record syncs synced data; some data may have been only in memory.",
             )
-        return UNKNOWN, "n/a: no run reports if data were synced inside the timed part."
+        return UNKNOWN, "n/a: no run reports if the data was synced inside the timed part."
     found = [_WRITTEN.get(word, (UNKNOWN, word)) for word in known]
     missing = evidence.unknown("pages_written")
     states = [state for state, _ in found] + [UNKNOWN] * bool(missing)
     said = "; in other runs ".join(text for _, text in found)
     said = said[:1].upper() + said[1:]
-    said += f"; {missing} of {len(evidence.runs)} runs do not report it" if missing else ""
-    fresh = ". The sweep drops no pages; every run writes new files" if evidence.swept else ""
+    said += f"; {missing} of {len(evidence.runs)} runs do not report this" if missing else ""
+    fresh = ". The sweep does not drop pages from memory; every run writes new files" if evidence.swept else ""
     return next(state for state in (BROKEN, UNKNOWN, KEPT) if state in states), f"{said}{fresh}."
 
 

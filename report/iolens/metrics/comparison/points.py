@@ -65,4 +65,4 @@ def _why_left_out(runs: pd.DataFrame, most: int, measured_name: str, planned: in
         return f"{', '.join(ignored)} did not take effect"
     if count < planned or lost > count:
         return f"{lost} of {lost + count} runs lost{why}"
-    return "only one run, which does not show the spread" if count == 1 < most else ""
+    return "only one run, which shows no spread" if count == 1 < most else ""

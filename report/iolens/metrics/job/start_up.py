@@ -11,7 +11,7 @@ from iolens.metrics.once import once_per_job
 
 BEFORE = "time before recording began, s"
 FIRST = "time from the start of recording to the program's first open of a file of its own, s"
-LIBRARIES, ENTRIES, MISSING = "libraries loaded", "entries of LD_LIBRARY_PATH", "searched entries that are no folder"
+LIBRARIES, ENTRIES, MISSING = "libraries loaded", "entries of LD_LIBRARY_PATH", "searched entries that are not folders"
 
 
 @once_per_job

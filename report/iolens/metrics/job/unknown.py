@@ -30,9 +30,9 @@ _LITTLE = 0.05
 rank's time.
 """
 
-CLOCK = "start and end more precisely than to a second"
+CLOCK = "start and end to less than a second"
 
-EXCHANGE = "exchange and waiting apart in collective calls"
+EXCHANGE = "separate times of exchange and waiting in collective calls"
 
 
 @once_per_job

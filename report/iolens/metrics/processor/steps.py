@@ -129,7 +129,7 @@ def imbalance_step(job: Job) -> Step:
     computes = "computes or is in MPI for" if each[parts.UNTRACED].any() else "computes"
     does, part = ("is in I/O for", moved) if by_io else (computes, compute)
     busy, average = seconds_text(float(part[busiest])), seconds_text(float(part.mean()))
-    beside = "hardly longer than an average one" if busy == average else f"an average one {average}"
+    beside = "hardly longer than an average rank" if busy == average else f"an average rank {average}"
     said = f"rank {each['rank'][busiest]} {does} {busy}, {beside}"
     outside = each[parts.UNKNOWN]
     hidden = outside.max() - (outside.mean() if by_io else 0.0)
@@ -153,7 +153,7 @@ def _untold_imbalance(each: Records, outside: np.ndarray) -> str:
     most, average = seconds_text(float(outside[longest])), seconds_text(float(outside.mean()))
     return (
         f"n/a: this log does not separate computing from waiting on every rank; rank {each['rank'][longest]} spends "
-        f"{most} {parts.beyond(bool(each[parts.UNTRACED].any()))}, an average one {average}"
+        f"{most} {parts.beyond(bool(each[parts.UNTRACED].any()))}, an average rank {average}"
     )
 
 
@@ -188,7 +188,7 @@ def communication_step(job: Job) -> Step:
     functions, look = mpi_functions(job), "mpi_calls"
     if functions is not None:
         look = "mpi_functions"
-        among = "with the calls inside MPI-IO, " if shares.get(parts.ANY_MPI) else ""
+        among = "including calls inside MPI-IO, " if shares.get(parts.ANY_MPI) else ""
         said += [
             f"{among}most in {function} ({seconds_text(spent)} and {calls:,.0f} calls a rank)"
             for function, spent, calls in functions.where(slice(1)).rows("function", "seconds", "calls")

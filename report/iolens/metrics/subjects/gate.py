@@ -67,7 +67,7 @@ def limit_of(text: str) -> GrowthLimit:
         raise UsageError(f"--fail {text}: a limit has a name, < or >, and per cent, as in 'run_time>+10%'")
     name, sign, change = found.groups()
     if float(change) <= -100:
-        raise UsageError(f"--fail {text}: nothing falls by 100 % or more")
+        raise UsageError(f"--fail {text}: no number can fall by 100 % or more")
     return GrowthLimit(text.strip(), name, sign == ">", float(change) / 100)
 
 
@@ -132,7 +132,7 @@ def _doubted(verdict: LimitVerdict, base: Subject, new: Subject) -> LimitVerdict
     seems_large = (verdict.outcome == BROKEN) == verdict.limit.is_above
     doubtful = [base, new] if verdict.unit in _NOT_ADDED else [base if seems_large else new]
     if any(_is_cut(job) for subject in doubtful for job in subject.jobs):
-        return replace(verdict, outcome=OPEN, reason="a log is not whole, so that its numbers are too small")
+        return replace(verdict, outcome=OPEN, reason="a log is incomplete, so its numbers are too small")
     coarse = verdict.limit.name == "run_time" and any(job.whole_seconds for job in (*base.jobs, *new.jobs))
     if coarse and abs(verdict.new - verdict.base) < _WHOLE_SECONDS:
         return replace(verdict, outcome=OPEN, reason="the logs count whole seconds")

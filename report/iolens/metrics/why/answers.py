@@ -336,15 +336,15 @@ def limits(job: Job) -> list[str]:
     if found is None:
         return []
     clock = common_clock(job)
-    said = [f"{clock.said} Waits between nodes are uncertain by as much."] if _of_several_nodes(job, clock) else []
+    said = [f"{clock.said} Waits between nodes are as uncertain."] if _of_several_nodes(job, clock) else []
     if found.until is not None:
         memory = any("IOLENS_WHY" in reason for reason in job.partial)
         reason = "iolens run --why MIB gives them more memory" if memory else "the job did not end as it should"
         beyond = job.tables["why_events"].left_out
         if beyond:
-            reason = f"the memory of this machine does not suffice for the {beyond:,} later ones"
+            reason = f"this machine has too little memory for the {beyond:,} later ones"
         said.append(
-            f"The events of all ranks end with the collective call at {seconds_text(found.until)}; nothing behind it "
+            f"The events of all ranks end with the collective call at {seconds_text(found.until)}; nothing after it "
             f"is analysed ({reason})."
         )
     if found.unknown.in_calls >= _LEAST_UNKNOWN:

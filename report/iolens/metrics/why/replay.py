@@ -209,7 +209,7 @@ def _library() -> ctypes.CDLL | None:
     except ValueError:  # Libraries of earlier versions have no number of their layout.
         layout = 0
     if layout != _LAYOUT:
-        raise IolensError(f"{found} belongs to another version of iolens: run make build, or install both anew")
+        raise IolensError(f"{found} belongs to another version of iolens: run make build, or reinstall both")
     return library
 
 

@@ -34,8 +34,8 @@ FASTER = {STORAGE: 0.0, "storage four times as fast": 0.25, "storage twice as fa
 
 OWN_CORES = "no core shared"
 BALANCED = "computing balanced"
-LOCKS_FREE = "locks of files free"
-FAULTS_FREE = "page faults free"
+LOCKS_FREE = "file locks take no time"
+FAULTS_FREE = "page faults take no time"
 NO_CHANGE = "nothing changed"
 _FREE = {LOCK: LOCKS_FREE, FAULT: FAULTS_FREE}
 """Questions that leave out all times of one kind."""
@@ -123,10 +123,12 @@ def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, 
             yield _Asked(WhatIfQuestion(question), graph.gap, work.cost(*everywhere, left))
         for rank in work.ranks(beside.late):
             rows = program.rank == rank, program.rank[program.inner_call] == rank
-            yield _Asked(WhatIfQuestion("I/O of this rank free", rank=rank), graph.gap, work.cost(*rows, 0.0))
+            yield _Asked(WhatIfQuestion("I/O of this rank takes no time", rank=rank), graph.gap, work.cost(*rows, 0.0))
         for file in work.files():
             yield _Asked(
-                WhatIfQuestion("I/O on this file free", file=file), *work.on_files([file]), work.on_files([file, 0])
+                WhatIfQuestion("I/O on this file takes no time", file=file),
+                *work.on_files([file]),
+                work.on_files([file, 0]),
             )
         yield from _target_questions(work, beside.targets)
     for kind, question in _FREE.items():
@@ -152,7 +154,9 @@ def _target_questions(work: _FileWork, targets: Mapping[int, frozenset[int]]) ->
     for target in sorted(spent, key=lambda one: -spent[one])[: _MOST_TARGETS if len(spent) > 1 else 0]:
         alone = [file for file, on in targets.items() if on == {target}]
         some = [file for file, on in targets.items() if target in on]
-        yield _Asked(WhatIfQuestion(f"I/O on target {target} free"), *work.on_files(alone), work.on_files([*some, 0]))
+        yield _Asked(
+            WhatIfQuestion(f"I/O on target {target} takes no time"), *work.on_files(alone), work.on_files([*some, 0])
+        )
 
 
 def _collective(program: Program, graph: Graph) -> Iterator[_Asked]:

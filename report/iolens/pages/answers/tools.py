@@ -36,7 +36,7 @@ def table_answer(source: Source[S], name: str, first: int = 0, count: int = MOST
     """
     exhibit = next((one for one in source.exhibits if one.name == name), None)
     if exhibit is None:
-        raise UsageError(f"there is no table {name}; the names of all tables are those that `tables` lists")
+        raise UsageError(f"there is no table {name}; `tables` lists the names of all tables")
     frame = exhibit.every(source.subject)
     if frame is None:
         needed = f"; it needs {exhibit.source}" if exhibit.source else ""

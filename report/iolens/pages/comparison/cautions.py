@@ -60,7 +60,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
     load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
     if len(load) and len(ranks) and load.median() > _BUSY * ranks.median():
         words.append(
-            f"The machine was busy with something else: before half of the runs its load average was above "
+            f"The machine was busy with other work: before half of the runs, its load average was above "
             f"{load.median():.0f}, with {plural(round(ranks.median()), 'rank')} a run. Repeat the "
             "sweep when it is quiet."
         )
@@ -69,7 +69,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
     if len(places) > 1:
         named = name_list([", ".join(place) for place in sorted(places)])
         words.append(
-            f"Not all runs had the same hosts ({named}): what differs between hosts may look like a setting's."
+            f"Not all runs had the same hosts ({named}): differences between hosts may look like effects of settings."
         )
     words += _moved_baseline(comparison) + _split_points(comparison) + _lost_runs_caution(comparison)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
@@ -98,7 +98,7 @@ def _unlike_work(comparison: Comparison) -> list[str]:
     if all(alike):
         return []
     said = [f"{volume_text(each['bytes'])} on {plural(round(each['nprocs']), 'rank')}" for each in (base, best)]
-    return [f"The baseline moved {said[0]} and the best setting {said[1]}: their ratio is not of the same work."]
+    return [f"The baseline moved {said[0]} and the best setting {said[1]}: their ratio does not compare the same work."]
 
 
 def _split_points(comparison: Comparison) -> list[str]:
@@ -155,7 +155,9 @@ def _storage_notes(results: Results) -> list[str]:
     runs = results.runs
     words = backends.cautions(set(runs["storage"])) + driver_notes(runs)
     if "tmpfs" in set(runs["below"].dropna()):
-        words.append("The data of the runs lay in memory (tmpfs): the storage's model gives the times, not a disk.")
+        words.append(
+            "The data of the runs was in memory (tmpfs): the times come from the model of the storage, not from a disk."
+        )
     return words + _reads_came_from(results)
 
 
@@ -163,7 +165,7 @@ def _compute_notes() -> list[str]:
     """Returns the definition of compute time."""
     return [
         "Compute time is the run time of the log less the I/O time of an average process: computing, messages between "
-        "the processes, waiting for them, and the start of MPI. It says nothing of the storage."
+        "the processes, waiting for them, and the start of MPI. It says nothing about the storage."
     ]
 
 
@@ -177,8 +179,8 @@ def _drifted(comparison: Comparison) -> list[str]:
     way = "faster" if found.value > 1 else "slower"
     cancels = ", and ratios of runs of the same block are free of it" if comparison.by_block else ""
     return [
-        f"The machine drifted: whatever the setting, the last runs were {way} than the first, {ratio_text(found)}. The "
-        f"order was mixed, so that all settings met it alike{cancels}; look for what changed meanwhile."
+        f"The machine drifted: whatever the setting, the last runs were {way} than the first, {ratio_text(found)}. "
+        f"The order of runs was mixed, so this affects all settings alike{cancels}. Look for what changed meanwhile."
     ]
 
 
@@ -191,22 +193,23 @@ def _reads_came_from(results: Results) -> list[str]:
         return []
     if runs["file_system"].astype(str).str.startswith("fuse.ceph").any():
         return [
-            "Reads may have come from the cache of ceph-fuse, which keeps data of its own: --cold-read empties the "
-            "kernel's alone. Mount with --client_oc=false --fuse_disable_pagecache=true to measure storage reads."
+            "Reads may have come from the cache of ceph-fuse, which keeps data of its own: --cold-read empties only "
+            "the kernel's cache. Mount with --client_oc=false --fuse_disable_pagecache=true to measure storage reads."
         ]
     if runs["below"].notna().all():
-        return ["Reads are as from cold caches: the storage's model of time keeps no page cache for them."]
+        return ["Reads count as from cold caches, because the model of the storage has no page cache for reads."]
     held = runs["storage.cached_before_read"]
     if held.isna().any():
         return [
-            "Reads may have come from the nodes' page caches: nobody knows how much of the data they held. With "
-            "--cold-read (btio, ior, restart_simulator) they forget it first, and the runs tell what was left."
+            "Reads may have come from the nodes' page caches: it is unknown how much of the data they held. With "
+            "--cold-read (btio, ior, restart_simulator) nodes drop the data first, and the runs report how much was "
+            "left."
         ]
     most = float(held.astype(float).max())
     kind = "cold" if most <= HELD else "not cold"
     return [
-        f"Reads were {kind}: after they were told to forget it, nodes held at most {100 * most:.0f} % of what was read "
-        "back; the caches of the servers are unknown."
+        f"Reads were {kind}: after the request to drop the data, nodes held at most {100 * most:.0f} % of what was "
+        "read back; the caches of the servers are unknown."
     ]
 
 
@@ -223,8 +226,9 @@ def _lost_runs_caution(comparison: Comparison) -> list[str]:
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
     more = f", {len(attempts)} of them repeated" if attempts else ""
     return [
-        f"{lost} of {len(runs) + len(attempts)} runs were lost{more}: {why}. A slow run is lost more easily than a "
-        "fast one, so the runs that remain may look faster than their setting is; every setting that lost some says so."
+        f"{lost} of {len(runs) + len(attempts)} runs were lost{more}: {why}. A slow run is more likely to be lost "
+        "than a fast one, so the remaining runs may look faster than their setting is. Settings that lost runs are "
+        "marked."
     ]
 
 
@@ -236,8 +240,8 @@ def retried(results: Results) -> list[str]:
     total = sum(reasons.values())
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(MOST_NAMED))
     return [
-        f"{plural(total, 'failed run')} {'was' if total == 1 else 'were'} done again on request ({why}); "
-        "what they left lies beside the runs, in folders that end in .attempt-N."
+        f"{plural(total, 'failed run')} {'was' if total == 1 else 'were'} repeated on request ({why}); their files "
+        "are beside the runs, in folders that end in .attempt-N."
     ]
 
 

@@ -33,10 +33,10 @@ DRIVERS: Mapping[str, Driver] = {
     "generic": Driver(
         "ROMIO's generic driver",
         "ROMIO'S GENERIC DRIVER: NOT AS ON LUSTRE SITES",
-        "whose aggregators share stripes and take them from one another, which costs more with every aggregator. On a "
-        "Lustre site an MPI library built for it gives each aggregator whole stripes instead: there expect the gain of "
-        "stripes and aggregators, not that of the buffer (`io_component: lustre` in an experiment, or `--driver "
-        "lustre` of a class, shows it where that driver can be had).",
+        "whose aggregators share stripes and take them from one another, which costs more with every aggregator. On "
+        "a Lustre site, an MPI library built for Lustre gives each aggregator whole stripes instead: expect there "
+        "the gain from stripes and aggregators, but not the gain from the buffer (`io_component: lustre` in an "
+        "experiment, or `--driver lustre` of a class, shows this where the driver is available).",
     ),
     "lustre-like": Driver(
         "the toolkit's own two-phase transfers",
@@ -97,4 +97,4 @@ def _fewer_aggregators(runs: pd.DataFrame) -> str:
     if not cases:
         return ""
     named = ", ".join(f"{used} of {asked} with {stripes} stripe{'s'[: stripes > 1]}" for stripes, used, asked in cases)
-    return f" Here fewer wrote than were asked for: {named}."
+    return f" Fewer aggregators wrote than were requested: {named}."

@@ -85,7 +85,7 @@ _OPERATION_PAGES: tuple[PageLayout[Latencies], ...] = (
 def latency_verdict(found: LatencyComparison) -> str:
     """Returns which variant is faster or slower, and for which sizes."""
     if len(found.variants) == 1:
-        return f"One variant only: {found.baseline}. A comparison needs a second one."
+        return f"There is only one variant: {found.baseline}. A comparison needs a second variant."
     sentences = []
     what = "sizes" if found.by_size else "operations"
     for variant in found.variants[1:]:
@@ -124,7 +124,9 @@ def _variants_that_lost(results: Results, order: list[str]) -> list[str]:
         if count:
             why = f": {reasons[0]}" if reasons else ""
             tried = len(runs) + count - len(lost)
-            words.append(f"{variant} lost {count} of {tried} runs{why}. What remains may look faster than it is.")
+            words.append(
+                f"{variant} lost {count} of {tried} runs{why}. The remaining runs may look faster than the variant is."
+            )
     return words
 
 

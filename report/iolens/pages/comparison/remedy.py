@@ -64,7 +64,9 @@ def remedy(results: Results, comparison: Comparison) -> Remedy | None:
     lines = tuple(f"{key} {plain(value)}" for key, value in hints.items() if key not in left_out)
     holds = _holds_for(run)
     if asked.get("stripe_size", 0) % STRIPE_UNIT:
-        holds += " Lustre takes stripe sizes in multiples of 64 KiB only: this one was chosen for a small file."
+        holds += (
+            " Lustre accepts only stripe sizes that are multiples of 64 KiB; this size was chosen for a small file."
+        )
     own = tuple(line for change in changes for line in _own_lines(results.program, change))
     own += build_commands(results.program, [results.experiment.get("workload") or {}, *changes])
     lead = _lead_of(comparison)
@@ -88,9 +90,9 @@ def _lead_of(comparison: Comparison) -> str:
     excludes 1.
     """
     if comparison.best == comparison.baseline:
-        return "The best setting is the baseline; to be sure to have it"
+        return "The best setting is the baseline; to set it explicitly"
     if not comparison.proven:
-        return "The best setting of this sweep, not proven better than a baseline; to try it"
+        return "The best setting of this sweep is not proven better than a baseline; to try it"
     return "To use the best setting"
 
 
@@ -131,7 +133,7 @@ def _holds_for_build(run: Mapping[str, Any]) -> str:
     """Returns the compiler and processor for which a time holds."""
     parts = [f"with {run['build.version']}"] if _has_fact(run.get("build.version")) else []
     parts += [f"on {run['machine.cpu']}"] if _has_fact(run.get("machine.cpu")) else []
-    return f"It holds for this program as it was measured{''.join(f' {part}' for part in parts)}."
+    return f"It holds for this program as measured{''.join(f' {part}' for part in parts)}."
 
 
 def _has_fact(value: Any) -> bool:
@@ -176,12 +178,12 @@ def _holds_for(run: Mapping[str, Any]) -> str:
     if run["driver"] in DRIVERS:
         text = f"It holds for {DRIVERS[run['driver']].name}{library}, with which it was measured."
     elif not any(isinstance(run[key], str) and run[key] for key in ("mpi", "io_component")):
-        text = "It holds for this program on this file system: no MPI library is known of these runs."
+        text = "It holds for this program on this file system: the MPI library of these runs is unknown."
     elif run.get("observed.mpi_io") in (False, 0):
         text = "It holds for this program on this file system: no data went through MPI-IO."
     else:
         text = f"Measured with {run['io_component'] or 'the default MPI-IO of the MPI library'}"
-        text += ", whose driver is not known: it holds for this MPI library and file system."
+        text += ", whose driver is unknown: it holds for this MPI library and file system."
     if run["driver"] in ("lustre", "generic"):
         text += " cb_config_list *:* lets any number of aggregators share a node; *:k allows k on each of several."
     return text

@@ -38,7 +38,7 @@ def lead(comparison: Comparison) -> str:
     if comparison.baseline == comparison.best:
         more = "was faster" if measure.less_is_better else "gave more"
         less = f" by more than {HARDLY:.0%}" if len(comparison.equals) > 1 else ""
-        return head + f"; this is the baseline, no other setting that can be compared {more}{less}."
+        return head + f"; this is the baseline, and no other comparable setting {more}{less}."
     if comparison.baseline is None:
         worst = comparison.points.loc[comparison.worst]
         return head + f"; the worst, {worst['name']}, gave {value_with_unit(measure, worst['value'])}."
@@ -105,12 +105,12 @@ def _in_sweep(comparison: Comparison) -> str:
     if fresh is None or comparison.baseline is None:
         return ""
     if fresh.ratio is None:
-        return f"Fresh runs to confirm this cannot be used ({fresh.problem})."
+        return f"The fresh runs that should confirm this cannot be used ({fresh.problem})."
     best, base = (comparison.points.loc[one] for one in (comparison.best, comparison.baseline))
     gain = _times_of(best["ratio"], best["ratio_low"], best["ratio_high"])
     return (
-        f"In the sweep, from which it was picked, it gave {gain} the baseline: {three_digits(best['value'])} against "
-        f"{value_with_unit(comparison.measure, base['value'])}."
+        f"In the sweep, from which the setting was picked, it gave {gain} the baseline: "
+        f"{three_digits(best['value'])} against {value_with_unit(comparison.measure, base['value'])}."
     )
 
 
@@ -121,7 +121,7 @@ def _rivals(comparison: Comparison) -> str:
     others = int(comparison.points["tied"].sum()) - 1
     if others == 0:
         return ""
-    text = f"{plural(others, 'other setting')} cannot be told from it with these repetitions."
+    text = f"{plural(others, 'other setting')} may be as good as it: these repetitions cannot tell."
     text += _smallest_rival(comparison)
     compared = comparison.points.loc[comparison.points["left_out"] == "", "count"]
     fewest = int(compared.min())
@@ -191,7 +191,7 @@ def interaction_sentence(found: Interaction) -> str:
     elif found.synergy.is_clear:
         moral = f"together they give only {three_digits(found.synergy.value)} times the product of their single gains"
     else:
-        moral = "these runs do not show that they depend on each other"
+        moral = "these runs do not show that the settings depend on each other"
     first = steps[0][0].upper() + steps[0][1:]
     return f"{first}; {steps[1]}; both {ratio_text(found.both)}: {moral}."
 
@@ -237,7 +237,9 @@ def bound_sentences(comparison: Comparison) -> list[str]:
         return []
     share = stripes_of_a_link(limits)
     fed = math.floor(share)
-    aggregators = f"One aggregator can feed up to {fed} stripes; from {fed + 1} on more aggregators can pay. "
+    aggregators = (
+        f"One aggregator can feed up to {fed} stripes; with {fed + 1} or more stripes, more aggregators can help. "
+    )
     runs = comparison.runs
     if "observed.mpi_io" in runs and runs["observed.mpi_io"].isin([False, 0]).all():
         aggregators = ""

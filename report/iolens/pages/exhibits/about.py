@@ -45,12 +45,12 @@ def _amount(value: float, what: str) -> str:
 def _start_note(job: Job) -> str:
     """Returns a note about the time before recording, and about LD_LIBRARY_PATH if its entries have rows."""
     said = (
-        "Before recording began a process loads its libraries; what it ran before an exec counts, too. The calls of "
-        "its loader are in no record."
+        "Before recording began, the process loaded its libraries; time before an exec counts, too. The calls of the "
+        "loader are not recorded."
     )
     found = start_up.start_up(job)
     has_entries = len(found) > 0 and start_up.ENTRIES in found["what"].tolist()
-    return said + (" Rank 0 alone asks which entries of LD_LIBRARY_PATH are folders." if has_entries else "")
+    return said + (" Only rank 0 asks which entries of LD_LIBRARY_PATH are folders." if has_entries else "")
 
 
 START_UP: Exhibit[Job] = Exhibit(

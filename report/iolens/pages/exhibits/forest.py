@@ -85,7 +85,7 @@ PROCESS_TREE: Exhibit[Forest] = Exhibit(
         Column("read", "bytes_read", words.size),
         Column("written", "bytes_written", words.size),
         Column("in I/O, s", "io_seconds", words.seconds),
-        Column("not whole", "partial", words.count, optional=True),
+        Column("incomplete", "partial", words.count, optional=True),
     ],
     note=_groups_note,
 )
@@ -245,10 +245,10 @@ PIPELINE: Exhibit[Forest] = Exhibit(
         Column("more workers gain at most, s", "more_workers", words.seconds),
         Column("faster storage at most, s", "faster_storage", words.seconds),
     ],
-    note="Seconds of first threads: of the main process, and of its average worker. Decoding: whatever is neither a "
-    "call on a file nor a wait. Queueing: both sides wait in turn; more batches ahead would help. More workers gain "
-    "this only where cores are free; held up by a core: there are fewer than the workers use. "
-    f"At most {pipeline.MOST_LOADERS} main processes are shown.",
+    note="Seconds of first threads: of the main process, and of its average worker. Decoding: all time that is "
+    "neither a call on a file nor a wait. Queueing: both sides wait in turn; more batches ahead would help. More "
+    "workers gain this only if cores are free; held up by a core: there are fewer cores than the workers use. At "
+    f"most {pipeline.MOST_LOADERS} main processes are shown.",
 )
 
 HOSTS: Exhibit[Forest] = Exhibit(
@@ -277,7 +277,7 @@ DAMAGED: Exhibit[Forest] = Exhibit(
 
 PARTIAL: Exhibit[Forest] = Exhibit(
     name="partial",
-    title="Logs that are not whole",
+    title="Incomplete logs",
     metric=_limited(summary.partial),
     whole=summary.partial,
     columns=[
@@ -339,8 +339,9 @@ def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
     each = -(-count // len(written))
     row = "each process" if each == 1 else f"{each} processes that are neighbours in the tree"
     caption = (
-        f"Bytes of {row} in bins of {words.duration(width)}; white: none; above: all of them. Processes are in the "
-        f"order of the tree, from the bottom. Look for pauses, and for processes that move bytes while others do not."
+        f"Bytes of {row} in bins of {words.duration(width)}; white: no bytes; at the top: the sum of all processes. "
+        "Processes are in the order of the tree, from the bottom. Look for pauses, and for processes that move "
+        "bytes while others do not."
     )
     figure = activity_map(written, read, width, count, row="process")
     moved = (written + read).sum(axis=0)

@@ -31,7 +31,10 @@ _TITLES = {
     "stripes": "effective storage targets",
 }
 _SHORT = {"share": "share", "balance": "balance", "size": "transfer", "stripes": "targets"}
-_EFFECTIVE = "Effective targets: all that carry bytes if these are even; 1 if one target carries almost all bytes."
+_EFFECTIVE = (
+    "Effective targets: the number of targets with bytes if they carry equal amounts; 1 if one target carries almost "
+    "all bytes."
+)
 _LARGEST = 24
 """The largest size on the bar of sizes is 2 to this power: 16 MiB."""
 

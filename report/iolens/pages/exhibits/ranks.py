@@ -67,7 +67,7 @@ def _usage_columns(job: Job) -> list[Column]:
 def _usage_note(job: Job) -> str:
     """Returns a note about the source of the numbers, and about a sum that is not known."""
     said = (
-        "From getrusage over the whole life of each process, with what it ran before an exec; for a killed process, "
+        "From getrusage over the whole life of each process, including time before an exec; for a killed process, "
         "until it last wrote its spool."
     )
     if job.nprocs == 1:

@@ -79,8 +79,8 @@ MEMORY_NODES: Exhibit[Job] = Exhibit(
         Column("at the end", "bytes", words.size),
         Column("share", "share", words.points),
     ],
-    note="Resident memory, shared libraries included. Largest: at any look; the profiler looks at most once a second, "
-    "and when recording ends. Share: of the rank's memory at the end.",
+    note="Resident memory, shared libraries included. Largest: the largest value that the profiler read; it reads "
+    "at most once a second, and when recording ends. Share: part of the rank's memory at the end.",
     apart=True,
     source="a process of at least half a second on a machine where several NUMA nodes have memory",
 )
@@ -110,7 +110,7 @@ PROGRAM_TIME: Exhibit[Job] = Exhibit(
 def _balance_note(job: Job) -> str:
     """Returns the note on the table of load balance: the definition of its columns and of its rows."""
     said = (
-        f"Means over all ranks. Imb. Time: slowest rank less mean; Imb. Time%: {IMBALANCE_PERCENT}. "
+        f"Means over all ranks. Imb. Time: slowest rank minus mean; Imb. Time%: {IMBALANCE_PERCENT}. "
         "MPI-IO: time of its calls without the POSIX time inside them; exchange includes waiting for other ranks."
     )
     if inclusive.inclusive_rows(job) is None:

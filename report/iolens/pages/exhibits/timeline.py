@@ -125,7 +125,7 @@ def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
             continue
         count = f"{one.calls:,}" + (f" of {one.made:,}" if one.made != one.calls else "")
         whose = " of all ranks" if job.nprocs > 1 else ""
-        caption = f"{one.path}: {count} calls{whose} were traced; the file that moved most bytes."
+        caption = f"{one.path}: {count} calls{whose} were traced. This is the file with the most bytes."
         if layer == "MPI-IO":
             caption += " Accesses through a view are drawn in one piece from their first byte on."
         if one.begin > 0:

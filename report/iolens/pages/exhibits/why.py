@@ -58,9 +58,8 @@ def what_if_note(job: Job) -> str:
     """Returns the sentence on storage, and how sure the savings are."""
     return (
         f"{storage_note(job)} What is saved lies between the least and the most: these differ by the error of the "
-        f"replay, and by what calls may have waited for that the events do not tell. {_bound_only(job)}"
-        f"{_BALANCED_INSIDE if job.nprocs > 1 else ''}{_FOLLOWED} "
-        f"{_limits_words(job)}"
+        "replay, and because the events do not show all that calls may have waited for. "
+        f"{_bound_only(job)}{_BALANCED_INSIDE if job.nprocs > 1 else ''}{_FOLLOWED} {_limits_words(job)}"
     ).strip()
 
 
@@ -176,8 +175,8 @@ WAIT_STATES: Exhibit[Job] = Exhibit(
         Column("faults, s", "faults", words.seconds, optional=True),
         Column("MPI, s", "mpi", words.seconds),
     ],
-    note="Seconds: over all ranks. The columns behind “longest” divide them by what the late rank did meanwhile; in "
-    "the rest of the time it waited itself, or no work explains the wait.",
+    note="Seconds: over all ranks. The columns after “longest” divide these seconds by what the late rank did "
+    "meanwhile; in the rest of the time it waited itself, or no work explains the wait.",
     absent=nobody_waited,
     source=_SOURCE,
 )

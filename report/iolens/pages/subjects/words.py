@@ -124,7 +124,7 @@ def headline(subjects: Subjects) -> list[str]:
 def _nothing_said(rows: pd.DataFrame, letter: str) -> str:
     """Returns the reason why the headline names no number."""
     if rows.empty:
-        return "there is no number in either"
+        return "neither has any number"
     if (rows[f"standing {letter}"] == ABSENT).all():
         return "they have no number in common"
     return "none of the numbers that matter most differs"
@@ -189,8 +189,8 @@ def notes(subjects: Subjects) -> list[str]:
     """
     silent = [letter for letter, subject in subjects.named if not any(why(job) for job in subject.jobs)]
     said = [
-        f"Waits by cause, critical path and replays of {', '.join(silent)} are n/a: no log of it has the events of "
-        "iolens run --why."
+        f"Waits by cause, critical path and replays of {', '.join(silent)} are n/a: none of its logs has the events "
+        "of iolens run --why."
     ]
     said = said if len(silent) < len(subjects.all) and silent else []
     if not any(len(subject.trials) > 1 for subject in subjects.all):
@@ -213,7 +213,7 @@ def subject_doubts(subjects: Subjects) -> list[str]:
     for letter, subject in subjects.named:
         said += [f"Left out of {letter}: {reason}." for reason in subject.left_out]
         partial = next((reason for job in subject.jobs for reason in job.partial), "")
-        said += [f"A log of {letter} is not whole, so that its numbers are too small. {partial}"] if partial else []
+        said += [f"A log of {letter} is incomplete, so its numbers are too small. {partial}"] if partial else []
     return [text for text in said if text]
 
 
@@ -269,8 +269,8 @@ def unlike_bytes(subjects: Subjects) -> str:
     named = [f"{letter} {words.size(round(each))}" for letter, each in moved.items()]
     more = f" and {len(named) - _MANY} more" if len(named) > _MANY else ""
     return (
-        f"The runs moved different numbers of bytes ({', '.join(named[:_MANY])}{more}): a ratio of times is not of the "
-        "same work."
+        f"The runs moved different numbers of bytes ({', '.join(named[:_MANY])}{more}): a ratio of times does not "
+        "compare the same work."
     )
 
 

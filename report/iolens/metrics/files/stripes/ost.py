@@ -164,7 +164,7 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
         return single, ""
     traced, posix = job.records.get("DXT_POSIX"), job.records.get("POSIX")
     if traced is None or posix is None:
-        return None, "the log has only sums per file, and neither bytes per target nor single transfers (DXT)"
+        return None, "the log has only sums per file, not bytes per target or single transfers (DXT)"
     layouts = job.records["LUSTRE"]
     begins_at = np.append(run_begins(traced["id"]), len(traced))
     striped = np.repeat(among(traced["id"][begins_at[:-1]], layouts["id"]), np.diff(begins_at))
@@ -173,7 +173,7 @@ def stripe_records(job: Job) -> tuple[Records | None, str]:
         return None, "only some transfers were traced (DXT)"
     stdio = job.records.get("STDIO")
     if stdio is not None and any(stdio[name][among(stdio["id"], layouts["id"])].any() for name in _SENT):
-        return None, "stdio also moved bytes, which DXT does not trace"
+        return None, "stdio also moved bytes, and DXT does not trace stdio"
     return _from_traces(traced, layouts), ""
 
 

@@ -10,12 +10,12 @@ from iolens.metrics.once import once_per_job
 
 _REASONS = {
     0: "no transfers",
-    -1: "unloaded, or ended, before it was asked",
-    -2: "crashed when it was asked",
+    -1: "was unloaded or had ended before the profiler asked it",
+    -2: "crashed when the profiler asked it",
     -3: "did not answer within 2 s",
-    -4: "no process could be made to ask it in",
+    -4: "could not be asked: no process could be started for it",
     -5: "keeps no statistics",
-    -6: "gave numbers that contradict each other; another version of it may be unknown here",
+    -6: "gave contradictory numbers; perhaps iolens does not know its version",
 }
 """Explanations of the negative values in the column `error`, by which the profiler says why it has no numbers. All
 other values are error codes of the library.

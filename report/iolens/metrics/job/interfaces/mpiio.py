@@ -49,7 +49,7 @@ def hints_unknown(job: Job) -> str:
     """Returns the reason why a log does not record hints."""
     if "iolens" in job.info:
         return f"iolens {job.info['iolens']} wrote none into this log"
-    return "Darshan only counts them; iolens records them"
+    return "Darshan only counts hints; iolens records them"
 
 
 @once_per_job

@@ -106,7 +106,7 @@ def largest_part(job: Job) -> Largest | None:
     }
     if wanted >= max(CROWDED, *(groups[name] for name in groups if name != "mpi")):
         is_within = wanted > 1.01 * part[RUNNABLE]
-        return Largest("cores", wanted, "a part of that lies in MPI or I/O calls" if is_within else "")
+        return Largest("cores", wanted, "part of it in MPI or I/O calls" if is_within else "")
     groups["cores"] = part[RUNNABLE]
     kind = max(groups, key=lambda name: groups[name])
     if kind == "compute":

@@ -22,9 +22,9 @@ HEAP: Exhibit[Job] = Exhibit(
     title="Memory from malloc, by rank",
     metric=heap.heap,
     columns=[_RANK, Column("at second", "high_time", words.seconds), *_AMOUNTS],
-    note="High water: bytes in use when the rank's heap was largest, and the time since the start. Not freed: in use "
-    "when recording ended (in MPI_Finalize, or when the program ended). Sizes are those that the program asked for. "
-    "Memory from mmap, and from before recording began, is not in it.",
+    note="High water: bytes in use when the rank's heap was largest, and the time of that since the start. Not "
+    "freed: in use when recording ended (in MPI_Finalize, or when the program ended). Sizes are those that the "
+    "program asked for. Memory from mmap, and from before recording began, is not included.",
     source=_SOURCE,
 )
 
@@ -34,7 +34,7 @@ HEAP_CALLERS: Exhibit[Job] = Exhibit(
     metric=heap.heap_callers,
     columns=[_RANK, Column("caller", "caller"), *_AMOUNTS],
     note="High water: bytes that the caller had in use when the rank's heap was largest. The caller is the function "
-    "that called malloc or its relatives, in C++ the one that called operator new.",
+    "that called malloc or a related function; in C++, the one that called operator new.",
     apart=True,
     source=_SOURCE,
 )

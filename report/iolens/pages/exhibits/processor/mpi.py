@@ -132,7 +132,8 @@ MPI_MESSAGES: Exhibit[Job] = Exhibit(
     metric=mpi.mpi_messages,
     columns=_message_columns,
     needs="messages",
-    note="Sent by an average rank; a collective counts what the rank itself contributes. Sizes are of single messages.",
+    note="Sent by an average rank; a collective call counts the bytes that the rank itself contributes. Sizes are "
+    "of single messages.",
     draw=_size_figure,
     asked=True,
     drilled=True,
@@ -275,7 +276,7 @@ NODE_PLACES: Exhibit[Job] = Exhibit(
         Column("ranks that share some", "shared", words.count),
         Column("warning", "warning", optional=True),
     ],
-    note="Processors as the kernel numbers them, when MPI_Init had ended; hardware threads of one core count each.",
+    note="Processors as the kernel numbers them, when MPI_Init had ended; each hardware thread of a core counts.",
     source=_SOURCE,
 )
 

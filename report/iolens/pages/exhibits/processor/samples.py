@@ -23,7 +23,7 @@ _COLUMNS = [
 ]
 _NOTE = (
     "Samples of an average rank: periods of the timer. On a core: processor time as the kernel counts it; running "
-    "samples are reduced to it. Imb. Samp: rank with the most less mean, or thread where threads are the last level; "
+    "samples are reduced to it. Imb. Samp: largest rank minus mean, or largest thread if threads are the last level; "
     f"Imb. Samp%: {IMBALANCE_PERCENT}. A sample in a library belongs to the MPI, I/O or library call that the program "
     "made."
 )

@@ -83,7 +83,7 @@ _MEANINGS = {
 }
 """The meaning of each part, shown for a part that has any time."""
 
-_COUNTED_TOGETHER = "the kernel counts the whole run together, so that this time may have been on a core or not."
+_COUNTED_TOGETHER = "the kernel counts only the whole run, so this time may have been on a core or not."
 _UNCOUNTED = "Time after the processor time of a process was last recorded is not attributed either."
 _NOT_COUNTED = "the log does not show if the rank was on a core."
 
@@ -147,7 +147,7 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
 def _thread_note(job: Job) -> str:
     """Returns a note about the rows, and about OpenMP if a column has its time."""
     said = (
-        "Means over the threads that worked. Imb. Time: busiest thread less mean; Imb. Time%: "
+        "Means over the threads that worked. Imb. Time: busiest thread minus mean; Imb. Time%: "
         f"{IMBALANCE_PERCENT}, of N threads."
     )
     found = threads.thread_balance(job)
@@ -217,7 +217,7 @@ def _profile_note(job: Job) -> str:
     )
     sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""
     said = (
-        f"Means over all ranks, from timed calls. Imb. Time: slowest rank less mean; Imb. Time%: {IMBALANCE_PERCENT}. "
+        f"Means over all ranks, from timed calls. Imb. Time: slowest rank minus mean; Imb. Time%: {IMBALANCE_PERCENT}. "
         "MPI-IO: time of its calls without the POSIX time inside them; exchange includes waiting for other ranks.",
         sync,
         f"{profile_time.NOT_TRACED}: {rest}. Calls of several threads are added.",

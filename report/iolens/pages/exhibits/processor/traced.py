@@ -76,7 +76,7 @@ TRACED_COUNTERS: Exhibit[Job] = Exhibit(
         ),
         Column("calls counted", "calls", words.guarded),
         Column("counted", "ran", words.points),
-        Column("ranks with the first calls alone", "first", words.count, optional=True),
+        Column("ranks that counted only the first calls", "first", words.count, optional=True),
     ],
     note="Counts of a function include the functions that it called, and the reading of counters in them, about 1 us "
     "each. A rank stops reading after the first 10 000, 20 000 ... calls of a function if reading took more than "
@@ -100,7 +100,7 @@ TRACING_COST: Exhibit[Job] = Exhibit(
         Column("Calls", "calls", words.guarded),
     ],
     note="Costs for an average rank, and shares of the run time. Lower bounds: calls, times the shortest time that "
-    "recording a call took in trials at the end of each process; reading counters (--hwpc) is not in it. "
+    "recording a call took in trials at the end of each process; reading counters (--hwpc) is not included. "
     "n/a: a process was killed, or, for mpi, several callers of each call are recorded (--callers).",
     source="iolens run --trace GROUP or --apa FILE",
 )

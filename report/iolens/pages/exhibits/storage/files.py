@@ -28,7 +28,7 @@ def _shared_note(job: Job) -> str:
     said = (
         "s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file."
     )
-    family = " Of a family of files, the row has the file whose slowest rank took longest."
+    family = " For a family of files, the row shows the file whose slowest rank took longest."
     return said + (family if _has_families(shared.variance(job)) else "")
 
 
@@ -164,9 +164,9 @@ FILE_LOCKS: Exhibit[Job] = Exhibit(
         Column("slowest rank, s", "seconds", words.seconds),
         Column("longest call, s", "longest", words.seconds),
     ],
-    note="By fcntl, flock and lockf, in calls that take or release locks. Refused: the lock was taken, and the call "
-    "did not wait for it. Waiting at the end: the process was killed meanwhile. No other table counts this time as "
-    "I/O.",
+    note="By fcntl, flock and lockf, in calls that take or release locks. Refused: the lock was held, and the call "
+    "did not wait for it. Waiting at the end: the process was killed while it waited. No other table counts this "
+    "time as I/O.",
 )
 
 MAPPED_FILES: Exhibit[Job] = Exhibit(
@@ -189,9 +189,10 @@ MAPPED_FILES: Exhibit[Job] = Exhibit(
         Column("msync, s", "sync_seconds", words.seconds),
         Column("not known", "lacks", optional=True),
     ],
-    note="Fetched: bytes of the mapped ranges that came into the page cache meanwhile; in page table: an upper bound "
-    "of the bytes touched; both of the rank with most. Waiting faults, read and changed: what the kernel counted of "
-    "the process while it had the file mapped, calls included; on network file systems it counts none read or changed.",
+    note="Fetched: bytes of the mapped ranges that entered the page cache meanwhile; in page table: an upper bound "
+    "of the bytes touched; both for the rank with the most. Waiting faults, read and changed: what the kernel "
+    "counted of the process while it had the file mapped, calls included; on network file systems it counts no "
+    "bytes as read or changed.",
 )
 
 FAILED_CALLS: Exhibit[Job] = Exhibit(

@@ -16,7 +16,7 @@ def no_hints(job: Job) -> str:
     if "MPI-IO" not in job.records:
         return ""
     if "mpiio_hints" in job.private:
-        return "MPI-IO hints: the program gave none, and the library reported none."
+        return "MPI-IO hints: the program gave no hints, and the library reported none."
     return f"MPI-IO hints: n/a, this log does not record them ({mpiio.hints_unknown(job)})."
 
 
@@ -59,7 +59,7 @@ HDF5_SETTINGS: Exhibit[Job] = Exhibit(
 
 NOT_COLLECTIVE: Exhibit[Job] = Exhibit(
     name="hdf5_not_collective",
-    title="HDF5 transfers that were not collective as asked",
+    title="HDF5 transfers that should have been collective",
     metric=hdf5.not_collective,
     whole=lambda job: hdf5.not_collective(job, by_family=False),
     listed=hdf5.not_collective,
@@ -95,8 +95,8 @@ AGGREGATORS: Exhibit[Job] = Exhibit(
         Column("largest", "largest_write", words.exact_size),
         Column("unaligned", "not_aligned", words.share),
     ],
-    note="Ranks with POSIX writes: with collective buffering, the observed aggregators. Unaligned: offset no multiple "
-    "of the file's alignment.",
+    note="Ranks with POSIX writes: with collective buffering, the observed aggregators. Unaligned: the offset is "
+    "not a multiple of the file's alignment.",
 )
 
 COLLECTIVES: Exhibit[Job] = Exhibit(
@@ -118,8 +118,7 @@ COLLECTIVES: Exhibit[Job] = Exhibit(
     ],
     note="Means over these ranks. Waiting: time until the last rank had entered the call; file access: POSIX time "
     "inside the call; exchange: the rest. Aggregators: ranks that accessed the file. n/a: ranks made different "
-    "numbers of "
-    "calls, or POSIX recorded none of them access the file.",
+    "numbers of calls, or POSIX did not record their accesses to the file.",
 )
 
 OTHER_MPIIO_CALLS: Exhibit[Job] = Exhibit(

@@ -88,7 +88,10 @@ def _target_note(job: Job) -> str:
             f"a process on the median target {words.rate(median)}. {note}"
         )
     if found.unplaced:
-        note += f" {words.size(found.unplaced)} more lie where their target is not known: on mirrors or on metadata."
+        note += (
+            f" {words.size(found.unplaced)} more have an unknown target, because they are on mirrors or on metadata "
+            "targets."
+        )
     return note.strip()
 
 
@@ -192,8 +195,8 @@ STRIPE_RANKS: Exhibit[Job] = Exhibit(
         Column("fullest stripe", "fullest", words.ratio),
     ],
     note="Ranks that read or wrote on a stripe: writers of a stripe take its lock from each other. Fullest stripe: "
-    "its bytes divided by the mean of the file's used stripes. Of a family of files, the row has the file with the "
-    "most bytes.",
+    "its bytes divided by the mean of the file's used stripes. For a family of files, the row shows the file with "
+    "the most bytes.",
 )
 
 LUSTRE_CLIENT: Exhibit[Job] = Exhibit(

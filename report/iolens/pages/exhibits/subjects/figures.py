@@ -128,7 +128,7 @@ def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
             by = "that was given for the device" if subjects.device_rate else "that the storage's model sets"
             caption += f" Black line: the bound {by}."
         else:
-            caption += " No bound is known: neither a model of the storage, nor --device-rate."
+            caption += " No bound is known: there is neither a model of the storage nor --device-rate."
         columns = ("value", "low", "high", "value")
         figure = grouped_bars(points, singles, ("rate", "subject"), columns, "MiB/s", None)
         pairs = ((each, row[f"value {each}"]) for each in subjects.letters if not is_nan(row[f"value {each}"]))

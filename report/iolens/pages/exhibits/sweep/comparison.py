@@ -32,7 +32,7 @@ _LAYERED = {
 without columns is not in the table.
 """
 
-_LEAVES = "An interval without cap leaves the axis."
+_LEAVES = "An interval without a cap continues beyond the axis."
 
 _TIME = ("seconds", "seconds_low", "seconds_high", "io_seconds")
 
@@ -200,7 +200,7 @@ def _effects_note(comparison: Comparison) -> str:
     return (
         "Geometric mean of the ratios (of bandwidths, or of reciprocals of times) of all pairs of points that differ "
         f"in this setting alone, with its interval, each by itself: {method(comparison.by_block)}; then the smallest "
-        "and the largest ratio of a single pair. A point left out of the comparison is in no pair."
+        "and the largest ratio of a single pair. A point that is left out of the comparison is in no pair."
     )
 
 

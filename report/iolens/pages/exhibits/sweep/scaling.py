@@ -28,7 +28,9 @@ def _efficiency_figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of efficiency over workers."""
     from iolens.figures.comparison.scaling import efficiency_lines
 
-    caption = "Efficiency against the fewest workers of each line; caps are intervals. The distance to 100 % is lost."
+    caption = (
+        "Efficiency against the fewest workers of each line; caps are intervals. The distance to 100 % is what is lost."
+    )
     names = (f"{rest + ', ' if rest else ''}{workers:,} workers" for rest, workers in found[["rest", "workers"]].values)
     says = finding.extremes(zip(names, found["efficiency"], strict=True), words.share)
     yield FigureBlock(efficiency_lines(found), caption, says=says)

@@ -41,9 +41,8 @@ def _error_text(found: WhatIf) -> str:
     """Returns the known error of the predictions in words."""
     text = f"{found.doubt} " if found.doubt else ""
     text += (
-        f"Predicted, not measured, from the traced run {found.log}, whose measured I/O time of "
-        f"{three_digits(found.recorded.io)} s its replay at the recorded settings misses by "
-        f"{100 * found.own_error:+.1f} %. "
+        f"Predicted, not measured, from the traced run {found.log}. At the recorded settings, the replay misses the "
+        f"measured I/O time of {three_digits(found.recorded.io)} s by {100 * found.own_error:+.1f} %. "
     )
     if found.model_errors:
         text += (
@@ -52,14 +51,17 @@ def _error_text(found: WhatIf) -> str:
         )
     else:
         text += (
-            f"The model's parameters are those of {Path(found.model).name}; how well they fit is not known from here. "
+            f"The model's parameters are those of {Path(found.model).name}; how well they fit this storage is unknown. "
         )
     text += (
-        "I/O time: of the slowest rank, closes included. By order of ranks: its least and its most, because it matters "
-        "which of the ranks that arrive together is served first. "
+        "I/O time: of the slowest rank, closes included. By order of ranks: its smallest and largest value, which "
+        "differ by the rank that is served first when several arrive together. "
     )
     if found.exchange:
-        text += f"Exchange between ranks and aggregators goes on at {found.exchange / 1e6:.0f} MB/s, as recorded. "
+        text += (
+            f"Exchange between ranks and aggregators is assumed to run at {found.exchange / 1e6:.0f} MB/s, as "
+            "recorded. "
+        )
     return text + _best_text(found) + " ".join(found.remarks)
 
 
@@ -78,7 +80,7 @@ def _empty_text(found: WhatIf, place: int) -> str:
     file fills them.
     """
     filled = found.filled[place] if place < len(found.filled) else None
-    return f"The largest file fills {filled} of these stripes only, so take {filled}. " if filled else ""
+    return f"The largest file fills only {filled} of these stripes, so request {filled}. " if filled else ""
 
 
 def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:

@@ -38,7 +38,7 @@ def styled_lines(job: Job, found: Diagnosis, width: int) -> list[tuple[str, str]
         lines += _unstyled(wrapped(no_action_sentence(found), width))
     for number, one in enumerate(found.worth, 1):
         lines += [("", ""), *_finding_lines(number, one, width)]
-    for title, others in (("Seen, and not worth it:", found.minor), ("Notes:", found.notes)):
+    for title, others in (("Found, but not worth a change:", found.minor), ("Notes:", found.notes)):
         lines += [("", ""), (title, _BOLD)] if others else []
         for one in others:
             tail = f" ({one.gain_words.partition(':')[0]})" if one.severity == "low" else ""

@@ -20,7 +20,7 @@ _LINES = 14
 """Maximum number of lines of a remedy on the first page."""
 _SLACK = 2
 """Number of lines by which a block that cannot be divided may exceed the room on a page."""
-_MINOR, _NOTES = "Seen, and not worth it", "Notes"
+_MINOR, _NOTES = "Found, but not worth a change", "Notes"
 _LABELLED = re.compile(r"\s*(-|\w[\w+-]*\s) \S")
 """Matches the first line of an entry: a bullet, or the name of a language or tool followed by the lines for it."""
 
@@ -49,7 +49,7 @@ def first_action(job: Job) -> list[Block]:
     first, *others = worth
     more = f"{say.count(len(others), 'more change')} can be worth the work: see Advice." if others else ""
     if not _fits_first_page(first):
-        more = f"This is a part of the remedy: all of it stands under Advice. {more}".strip()
+        more = f"This is a part of the remedy; the whole remedy is under Advice. {more}".strip()
     return [Text("What to do", "heading"), *_paragraphs(first, lines=_LINES), *([Text(more, "small")] if more else [])]
 
 
@@ -80,7 +80,7 @@ def all_findings(job: Job) -> list[Block]:
     if found.worth and _fits_first_page(found.worth[0]):
         first = numbered.pop(0)[1]
         if numbered:
-            blocks = [_heading(first, "1. "), Text("It stands in full on the first page.", "small")]
+            blocks = [_heading(first, "1. "), Text("The first page shows it in full.", "small")]
     blocks += [block for number, one in numbered for block in _paragraphs(one, f"{number}. ")]
     for title, others in ((_MINOR, found.minor), (_NOTES, found.notes)):
         if others:
