@@ -109,9 +109,9 @@ def test_levels_change_what_the_workload_says_of_all_runs(tmp_path: Path) -> Non
         ("matrix: {flags: [-O2, -O2]}", "a list of different values"),
         ("matrix: {flags: []}", "a list of different values"),
         ("matrix: {flags: [-O2, 3]}", "3 is not a text with flags"),
-        ("matrix: {compiler: ['gcc -O2']}", "put its flags into the key flags"),
-        ("matrix: {compiler: [bin/gcc]}", "whole path"),
-        ("matrix: {compiler: ['--version']}", "is not a compiler's name"),
+        ("matrix: {compiler: ['gcc -O2']}", "put flags into the key flags"),
+        ("matrix: {compiler: [bin/gcc]}", "full path"),
+        ("matrix: {compiler: ['--version']}", "is not the name of a compiler"),
     ],
 )
 def test_what_is_no_compiler_or_no_flags_is_refused_with_its_line(tmp_path: Path, line: str, wrong: str) -> None:

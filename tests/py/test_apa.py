@@ -69,11 +69,11 @@ def test_shares_are_of_the_program_s_own_samples_and_where_nothing_is_left_it_sa
     assert "6.0 % of all samples" in head
     assert [line.split()[1] for line in proposed] == ["solve", "step"]
     said = sentence(functions(found, {"MPI": 97.0, "USER": 3.0}))
-    assert "Nothing of the program's own is left to trace: its functions have 3.0 % of all samples" in said
+    assert "No function of the program's own is worth tracing: its functions have 3.0 % of all samples" in said
     assert "MPI 97.0 %, USER 3.0 %" in said
     said = sentence(functions(found.assign(bytes=20), {"USER": 100.0}))
     assert "solve, the busiest, has 66.7 % of its samples and 20 bytes of code" in said
-    assert "no name of a function with samples is known" in sentence(functions(found[:0], {"USER": 100.0}))
+    assert "no function with samples has a known name" in sentence(functions(found[:0], {"USER": 100.0}))
 
 
 def test_a_function_that_the_compiler_kept_in_versions_alone_has_their_size(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_file_is_read_with_its_comments(tmp_path: Path) -> None:
         "# -T solve\n-w\n": ": requests nothing",
         "-Dtrace-max=4\n": ":1: -Dtrace-max=4 is unknown",
         "-g nosuch\n": "'nosuch' is not a group",
-        "-g mpi,shmem\n": "the group shmem is not traced: no wrappers of OpenSHMEM",
+        "-g mpi,shmem\n": "the group shmem is not traced: iolens has no wrappers for OpenSHMEM",
         "\0": "is unknown",
     }.items():
         file.write_text(text)

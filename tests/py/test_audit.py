@@ -97,12 +97,12 @@ SIX = {"A": [10.0 + n / 10 for n in range(6)], "B": [20.0 + n / 10 for n in rang
         ("At least 300 s", [{"write_seconds": 299.0}], {}, BROKEN),
         ("Data is read", [{"bytes_read": 1.0}], {}, UNKNOWN),
         ("Data is read", [{"hosts": ("n1",), "bytes_read": 1.0}] * 6, {}, BROKEN),
-        ("Data is on the storage", [{"syncs": 0}], {}, BROKEN),
-        ("Data is on the storage", [{"syncs": None}] * 6, {}, UNKNOWN),
+        ("Data reaches the storage", [{"syncs": 0}], {}, BROKEN),
+        ("Data reaches the storage", [{"syncs": None}] * 6, {}, UNKNOWN),
         ("No files are", [], {"swept": False}, UNKNOWN),
         ("One storage", [{"file_system": "xfs"}], {}, BROKEN),
         ("No changes", [{"program": "other"}], {}, BROKEN),
-        ("No reduction", [{"file_system": "zfs"}], {}, UNKNOWN),
+        ("No data reduction", [{"file_system": "zfs"}], {}, UNKNOWN),
         ("Same processor", [{"cpu": "Xeon"}], {}, BROKEN),
         ("Same memory", [{"memory": 2**33}], {}, BROKEN),
         ("Same kernel", [{"kernel": None}], {}, UNKNOWN),
@@ -165,9 +165,9 @@ def test_what_is_known_of_the_page_cache_is_said(
     ("parameters", "syncs", "reason"),
     [
         ({}, None, "n/a: no log shows"),
-        ({}, 2, "n/a: data were synced, but it is unknown if"),
+        ({}, 2, "n/a: the data was synced, but it is unknown if"),
         ({"fsync": True}, 0, "n/a: a flush was requested, but the log has no such call"),
-        ({"fsync": False}, 2, "n/a: data were synced, but it is unknown if"),
+        ({"fsync": False}, 2, "n/a: the data was synced, but it is unknown if"),
     ],
 )
 def test_what_is_not_known_of_the_page_cache_has_its_reason(

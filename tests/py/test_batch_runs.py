@@ -33,7 +33,7 @@ def task_of(folder: Path, words: tuple[str, ...]) -> RunSpec:
     ("state", "words"),
     [
         ("NODE_FAIL", "Slurm job 7 ended (NODE_FAIL: a node of the job failed) before this run ended"),
-        ("TIMEOUT", "Slurm job 7 ended (TIMEOUT: its time limit was over) before this run ended"),
+        ("TIMEOUT", "Slurm job 7 ended (TIMEOUT: it reached its time limit) before this run ended"),
         ("CANCELLED", "Slurm job 7 ended (CANCELLED) before this run ended"),
     ],
 )
@@ -87,4 +87,4 @@ def test_an_interruption_between_two_jobs_names_the_one_that_goes_on(
     tasks = [task_of(tmp_path / name, ("true",)) for name in ("one", "two")]
     with pytest.raises(KeyboardInterrupt):
         next(slurm.run(tasks))
-    assert "The jobs 7 go on in Slurm" in capsys.readouterr().err
+    assert "The jobs 7 continue in Slurm" in capsys.readouterr().err

@@ -82,7 +82,7 @@ def test_fresh_runs_prove_what_the_sweep_alone_could_not(tmp_path: Path) -> None
     text = words.comparison_verdict(comparison)
     assert text.startswith("Confirmed: 4 stripes, 4 aggregators gives 3.97 times [")
     assert "600 against 151 MiB/s in 3 fresh runs of each." in text
-    assert "In the sweep, from which it was picked, it gave " in text
+    assert "In the sweep, from which the setting was picked, it gave " in text
     assert "do not prove" not in text
     results = load_results(folder)
     found = remedy(results, comparison)
@@ -98,7 +98,9 @@ def test_fresh_runs_that_were_lost_prove_nothing(tmp_path: Path) -> None:
     assert comparison.fresh is not None
     assert comparison.fresh.ratio is None
     problem = "4 stripes, 4 aggregators: no usable run: slow disk"
-    assert f"Fresh runs to confirm this cannot be used ({problem})." in words.comparison_verdict(comparison)
+    assert f"The fresh runs that should confirm this cannot be used ({problem})." in words.comparison_verdict(
+        comparison
+    )
 
 
 def test_fresh_runs_of_a_former_best_are_not_mixed_in(tmp_path: Path) -> None:

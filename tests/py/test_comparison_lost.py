@@ -125,7 +125,7 @@ def test_a_single_run_among_repeated_ones_is_not_compared(tmp_path: Path) -> Non
     for repetition in (2, 3):
         (folder / f"points/stripe_count2/rep-{repetition}/run.json").unlink()
     points = compared(folder).points.set_index("stripe_count")
-    assert points.loc[2, "left_out"] == "only one run, which does not show the spread"
+    assert points.loc[2, "left_out"] == "only one run, which shows no spread"
     assert not points.loc[2, "tied"]
 
 
@@ -167,7 +167,7 @@ def test_runs_that_failed_and_were_done_again_are_said(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"failed_before": [failure]}))
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert "1 failed run was done again on request (1 × exit code 3)" in " ".join(cautions(results, comparison))
+    assert "1 failed run was repeated on request (1 × exit code 3)" in " ".join(cautions(results, comparison))
     assert comparison.points["lost"].sum() == 0
 
 

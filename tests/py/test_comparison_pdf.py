@@ -254,7 +254,7 @@ def test_predictions_beside_the_results_are_on_a_page_of_their_own(tmp_path: Pat
     assert "stripe count 16, aggregators 8" in text
     assert "-75.0 %" in text
     assert "0.400 to 0.600" in text
-    assert "misses by +5.0 %" in text
+    assert "by +5.0 %" in text
     assert "3.1 % at the median, 8.2 % at most" in text
     (folder / "what-if.json").write_text("{}")
     with pytest.raises(IolensError, match=r"what-if\.json is not a file of predictions"):

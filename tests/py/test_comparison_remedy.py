@@ -74,7 +74,7 @@ def test_a_stripe_size_that_lustre_refuses_is_said(tmp_path: Path) -> None:
     results = load_results(folder)
     found = remedy(results, compare(results.runs, results.settings))
     assert found is not None
-    assert found.lead == "The best setting is the baseline; to be sure to have it"
+    assert found.lead == "The best setting is the baseline; to set it explicitly"
     assert "multiples of 64 KiB" in found.holds_for
 
 
@@ -171,8 +171,8 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
     told = cautions(results, comparison)
     assert any("moved by ROMIO's Lustre driver, which Cray MPICH, Intel MPI" in note for note in told)
     assert any("in memory (tmpfs)" in note for note in told)
-    assert any("fewer wrote than were asked for: 1 of 4 with 1 stripe." in note for note in told)
-    assert "One aggregator can feed up to 6 stripes; from 7 on" in words.bound_sentences(comparison)[0]
+    assert any("Fewer aggregators wrote than were requested: 1 of 4 with 1 stripe." in note for note in told)
+    assert "One aggregator can feed up to 6 stripes; with 7 or more" in words.bound_sentences(comparison)[0]
     without = replace(comparison, runs=comparison.runs.assign(**{"observed.mpi_io": False}))
     assert "aggregator" not in words.bound_sentences(without)[0]
     assert [round(value) for value in comparison.points["bound"]] == [191, 191, 1192, 2289]
@@ -186,7 +186,7 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
 @pytest.mark.parametrize(
     ("here", "stripes", "told"),
     [
-        (6.25, (1, 12), "It holds where a client's link is 6.25 to 16 times as fast as a target"),
+        (6.25, (1, 12), "This choice holds if a client's link is 6.25 to 16 times as fast as a target"),
         (6.25, (1, 4), "the predictions leave this setting out"),
         (2.0, (1, 12), "To see for which machines it holds, predict"),
         (None, (1, 12), "here a client's link is 6.25 times as fast as a target"),

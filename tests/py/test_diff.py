@@ -182,7 +182,7 @@ def test_a_log_that_is_not_whole_is_named(tmp_path: Path, capsys: pytest.Capture
     whole = next((DATA / "darshan").glob("imbalanced-io*"))
     (tmp_path / "cut.darshan").write_bytes(whole.read_bytes()[:3000])
     assert main(["diff", str(whole), str(tmp_path / "cut.darshan")]) == 0
-    assert "A log of B is not whole" in " ".join(capsys.readouterr().out.split())
+    assert "A log of B is incomplete" in " ".join(capsys.readouterr().out.split())
 
 
 def test_files_of_repetitions_are_matched_too(tmp_path: Path) -> None:

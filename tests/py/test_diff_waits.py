@@ -46,8 +46,8 @@ def test_the_largest_changes_come_first() -> None:
     assert changes == sorted(changes, reverse=True)
     saved = {name: (one, other) for name, one, other in rows(compared, SAVED)}
     assert saved["storage infinitely fast"] == (6.0, 0.0)
-    assert saved["I/O of this rank free, rank 0"] == (6.0, 0.0)
-    assert saved["I/O on this file free, mesh"] == (6.0, 0.0)
+    assert saved["I/O of this rank takes no time, rank 0"] == (6.0, 0.0)
+    assert saved["I/O on this file takes no time, mesh"] == (6.0, 0.0)
     (said,) = headline(compared)
     assert "waits for rank 0: write of mesh 6 s → 0 s; waits for rank 1: computing 0 s → 2 s" in said
     assert notes(compared) == []
@@ -61,7 +61,7 @@ def test_files_of_one_name_in_several_folders_are_one_piece_of_work() -> None:
     assert ("rank 0: write of mesh", 4.0, 0.0) in rows(compared, WAITS)
     saved = {name: value for name, value, _ in rows(compared, SAVED)}
     files = {name: value for name, value in saved.items() if "file" in name}
-    assert files == {"I/O on this file free, a/mesh": 3.0, "I/O on this file free, b/mesh": 1.0}
+    assert files == {"I/O on this file takes no time, a/mesh": 3.0, "I/O on this file takes no time, b/mesh": 1.0}
 
 
 def test_rounding_errors_are_no_waits() -> None:
@@ -86,7 +86,7 @@ def test_a_log_without_events_has_no_numbers_and_a_reason(place: int) -> None:
     assert row[2 - place] == 6.0
     letter = "AB"[place]
     assert notes(compared) == [
-        f"Waits by cause, critical path and replays of {letter} are n/a: no log of it has the events of iolens run "
+        f"Waits by cause, critical path and replays of {letter} are n/a: none of its logs has the events of iolens run "
         "--why."
     ]
     assert "waits for" not in headline(compared)[0]

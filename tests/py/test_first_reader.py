@@ -129,11 +129,11 @@ def test_the_recipe_calls_no_rank_slow_whose_computing_is_not_known(monkeypatch:
     first = steps.imbalance_step(job(2))
     assert first.evidence == (
         "n/a: this log does not separate computing from waiting on every rank; rank 1 spends 2.7 s outside I/O and "
-        "MPI, an average one 2.2 s"
+        "MPI, an average rank 2.2 s"
     )
     assert first.share != first.share
     known_parts(monkeypatch, {parts.COMPUTE: [6.0, 2.0], parts.UNKNOWN: [1.0, 1.0]})
-    assert steps.imbalance_step(job(2)).evidence == "rank 0 computes 6.0 s, an average one 4.0 s"
+    assert steps.imbalance_step(job(2)).evidence == "rank 0 computes 6.0 s, an average rank 4.0 s"
 
 
 def test_the_recipe_lists_waits_with_the_longest_first() -> None:
@@ -166,12 +166,16 @@ def test_a_comparison_bounds_a_finding_as_the_advice_does() -> None:
 
 def test_a_sweep_says_first_that_the_best_moved_other_bytes_than_the_baseline(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4], "aggregators": [4]})
-    assert not any("not of the same work" in text for text in cautions(load_results(folder), compared(folder)))
+    assert not any(
+        "does not compare the same work" in text for text in cautions(load_results(folder), compared(folder))
+    )
     for path in folder.glob("points/stripe_count4*/*/result.json"):
         result = json.loads(path.read_text())
         result["phases"][0]["bytes"] *= 2
         path.write_text(json.dumps(result | {"ranks": 8}))
-    (said,) = [text for text in cautions(load_results(folder), compared(folder)) if "not of the same work" in text]
+    (said,) = [
+        text for text in cautions(load_results(folder), compared(folder)) if "does not compare the same work" in text
+    ]
     assert said.startswith("The baseline moved 100 MiB on 4 ranks and the best setting 200 MiB on 8 ranks")
 
 

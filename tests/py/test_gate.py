@@ -106,7 +106,7 @@ def test_a_log_that_is_not_whole_proves_no_more_than_it_can(
         for is_cut in (is_base_cut, is_new_cut)
     ]
     (found,) = judge_limit([limit_of(limit)], *sides)
-    assert (found.outcome, "is not whole" in found.reason) == (outcome, outcome == OPEN)
+    assert (found.outcome, "is incomplete" in found.reason) == (outcome, outcome == OPEN)
 
 
 def test_a_trace_without_room_leaves_the_verdict() -> None:

@@ -66,7 +66,7 @@ def test_the_command_prints_it(file: Path, capsys: pytest.CaptureFixture[str]) -
     printed = capsys.readouterr().out
     assert printed.count("mpirun -n 4 btio") == 5
     assert "5 runs, and up to 4 that confirm the best setting; one run writes at most 22.1 MB below" in printed
-    assert "their duration is unknown until one of them was done" in printed
+    assert "their duration is unknown until one run is done" in printed
     assert [path.name for path in file.parent.iterdir()] == ["experiment.yaml"]
 
 

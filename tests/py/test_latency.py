@@ -160,7 +160,10 @@ def test_a_variant_that_lost_a_run_is_proven_nothing(tmp_path: Path, lost: str, 
     summary = write_comparison(load_results(tmp_path / "coll"), tmp_path / "c.pdf", read_log)
     cells = summary.frames["latency"]
     assert sorted(set(cells.loc[cells["clear"], "variant"])) == proven
-    assert f"{lost} lost 1 of 3 runs: slow disk. What remains may look faster than it is." in summary.cautions
+    assert (
+        f"{lost} lost 1 of 3 runs: slow disk. The remaining runs may look faster than the variant is."
+        in summary.cautions
+    )
 
 
 def test_what_the_library_did_is_shown_where_it_is_known() -> None:

@@ -358,7 +358,7 @@ def test_a_best_setting_says_for_which_machines_it_holds(tmp_path: Path, capsys:
     """A file on four stripes of 2 MB/s is slower than one on twelve as soon as the links carry more than that."""
     words = ["predict", str(RECORDED / "ior-4-stripes.darshan"), "--model", str(RECORDED / "model.yaml")]
     assert main([*words, "--stripes", "4,12", "-o", str(tmp_path / "what-if.json")]) == 0
-    assert "It holds where a client's link is 1 to 16 times" not in " ".join(capsys.readouterr().out.split())
+    assert "This choice holds if a client's link is 1 to 16 times" not in " ".join(capsys.readouterr().out.split())
     found = read_what_if(tmp_path)
     assert found is not None
     assert found.links is not None
@@ -379,7 +379,7 @@ def test_a_prediction_proposes_no_stripes_that_stay_empty(tmp_path: Path, capsys
     assert main([*words, "--stripes", "1,12", "--stripe-size", str(unit), "-o", str(tmp_path / "what-if.json")]) == 0
     filled = math.ceil(size / unit)
     said = " ".join(capsys.readouterr().out.split())
-    assert f"The largest file fills {filled} of these stripes only, so take {filled}." in said
+    assert f"The largest file fills only {filled} of these stripes, so request {filled}." in said
     found = read_what_if(tmp_path)
     assert found is not None
     assert found.filled == [None, filled]

@@ -474,7 +474,7 @@ def test_what_bounds_a_run_by_computing_names_the_hottest_function(made: Job) ->
 
 def test_the_recipe(made: Job) -> None:
     said = dict(rows_of(steps.next_steps(made).frame(), "step", "evidence"))
-    assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average one 7.0 s")
+    assert said["1. balance the load"].startswith("rank 3 computes 8.5 s, an average rank 7.0 s")
     assert said["2. find the hot spots"].startswith("solve 61.1 %, MPI_Allreduce 16.7 %")
     assert "among calls, MPI_Allreduce is the most uneven: imbalance" in said["1. balance the load"]
     assert "50 % of the bytes between nodes" in said["3. communicate less, and start it earlier"]
@@ -488,7 +488,7 @@ def test_the_recipe_names_a_rank_that_does_all_the_io(monkeypatch: pytest.Monkey
     each = pd.DataFrame({"rank": [0, 1], **{part: known.get(part, [0.0, 0.0]) for part in parts.PARTS}})
     monkeypatch.setattr(time, "rank_time", lambda job: as_records(each))
     first = steps.imbalance_step(job(2))
-    assert first.evidence == "rank 0 is in I/O for 8.0 s, an average one 4.0 s"
+    assert first.evidence == "rank 0 is in I/O for 8.0 s, an average rank 4.0 s"
     assert first.share == pytest.approx(40.0)
 
 

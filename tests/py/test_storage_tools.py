@@ -68,7 +68,7 @@ def test_lustre_a_progressive_file_is_shown_component_by_component() -> None:
         "composite layout of 3 components",
         "  0 to 8M: stripe count 1, stripe size 1M, first target 3, targets 3",
         "  8M to 128M: stripe count 2, stripe size 1M, first target 4, targets 4 0",
-        "  128M to end of file: stripe count all targets, stripe size 4M, not in use yet",
+        "  128M to end of file: stripe count all targets, stripe size 4M, not yet used",
     ]
 
 
@@ -323,7 +323,9 @@ def test_cephfs_lists_the_targets_of_its_pool(
     assert [target.index for target in found] == [0, 1, 2, 3], "osd.4 holds nothing of this pool"
     assert (usable(found), without_files(found)) == (3, "0 (down)")
     assert found[1].size == 2**30
-    with pytest.raises(UsageError, match="nosuch is no data pool of a CephFS here, those are data; take one of these"):
+    with pytest.raises(
+        UsageError, match="nosuch is not a data pool of a CephFS here; use one of data, or add it first"
+    ):
         CEPHFS.targets(tmp_path, "nosuch")
 
 
@@ -345,13 +347,13 @@ def test_cephfs_an_unknown_pool_is_named_before_and_after_it_is_refused(
 
     monkeypatch.setattr(os, "setxattr", refuse)
     several_answers(tmp_path, monkeypatch)
-    with pytest.raises(UsageError, match="nosuch is no data pool"):
+    with pytest.raises(UsageError, match="nosuch is not a data pool"):
         CEPHFS.set_stripes(tmp_path, Layout(2, MIB, pool="nosuch"))
     runs = [PointSpec(id="sc2", ranks=4, requested={"stripe_count": 2})]
-    with pytest.raises(UsageError, match="nosuch is no data pool"):
+    with pytest.raises(UsageError, match="nosuch is not a data pool"):
         check_targets(runs, tmp_path, CEPHFS, "nosuch")
     (tmp_path / "ceph").unlink()
-    with pytest.raises(IolensError, match=r"Invalid argument \(perhaps nosuch is no data pool"):
+    with pytest.raises(IolensError, match=r"Invalid argument \(perhaps nosuch is not a data pool"):
         CEPHFS.set_stripes(tmp_path, Layout(2, MIB, pool="nosuch"))
 
 

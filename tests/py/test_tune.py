@@ -110,7 +110,7 @@ def test_the_fitted_machine_has_the_speeds_of_a_machine_that_is_nothing_but_targ
     for name, value in (("one stripe", 50.0), ("one writer's link", 200.0)):
         assert traits[name].value == pytest.approx(value, rel=0.4)
         assert traits[name].low < traits[name].value < traits[name].high
-    assert traits["locks, of the time with 4 writers"].value < 10.0
+    assert traits["share of locks in the time with 4 writers"].value < 10.0
 
 
 def test_a_search_ends_when_nothing_is_left_or_nothing_is_worth_a_run() -> None:
@@ -200,7 +200,7 @@ def test_a_whole_search_on_real_runs_is_confirmed_and_resumed(
     assert all(math.isfinite(trait["value"]) for trait in trail["machine"])
     assert "settings were run" in said
     said = " ".join(said.split())
-    assert "in 1 fresh run of each" in said or "Fresh runs to confirm this cannot be used" in said
+    assert "in 1 fresh run of each" in said or "The fresh runs that should confirm this cannot be used" in said
     assert "cb_nodes" in (folder / "hints.txt").read_text()
     assert (folder / "stripes.sh").read_text().startswith("lfs setstripe -c ")
     assert (folder / "comparison.pdf").stat().st_size > 10_000

@@ -405,7 +405,7 @@ def test_t10_only_the_slower_of_two_is_worth_speeding_up(faster: int, share: flo
             line.together("MPI_Barrier", 2.0 * step + 2.0 - rank, 2.0 * step + 2.0, 2)
     found = solved(*lines)
     given = {each.change: each.run_time for each in what_if(found.program, found.joins, found.graph)}
-    assert given[WhatIfQuestion("I/O of this rank free", rank=faster)] == pytest.approx(200 * share)
+    assert given[WhatIfQuestion("I/O of this rank takes no time", rank=faster)] == pytest.approx(200 * share)
 
 
 def test_a_time_line_has_the_path_with_arrows_from_rank_to_rank() -> None:
@@ -463,7 +463,7 @@ def test_a_wait_for_a_files_lock_is_a_cause_that_storage_does_not_free() -> None
     assert (rank, found.activities.kinds[what]) == (0, ("lock", "fcntl", 1))
     times = run_times(found)
     assert STORAGE not in times
-    assert times["locks of files free"] == pytest.approx(1.1)
+    assert times["file locks take no time"] == pytest.approx(1.1)
 
 
 def test_waits_for_the_locks_of_many_files_stay_waits_for_locks() -> None:
@@ -550,7 +550,7 @@ def test_a_rank_that_could_not_compute_is_late_for_that_reason(kind: str, with_s
     assert seconds[name] == pytest.approx(3, abs=1e-3)
     assert seconds["computing"] == pytest.approx(1.9, abs=1e-3)
     times = run_times(found)
-    assert times["no core shared" if kind == "core" else "page faults free"] == pytest.approx(3.1)
+    assert times["no core shared" if kind == "core" else "page faults take no time"] == pytest.approx(3.1)
     assert times.get(STORAGE, 6.1) == pytest.approx(with_storage + 0.1)
 
 

@@ -70,7 +70,7 @@ def test_the_first_events_of_all_ranks_are_analysed(tmp_path: Path, monkeypatch:
     assert found is not None
     assert (len(found.program), found.until) == (job.nprocs * KEPT, KEPT - 0.5)
     beyond = f"{job.nprocs * (BARRIERS + 1 - KEPT):,}"
-    assert f"the memory of this machine does not suffice for the {beyond} later ones" in limits(job)[0]
+    assert f"this machine has too little memory for the {beyond} later ones" in limits(job)[0]
 
 
 def test_an_event_takes_no_more_memory_than_is_counted_for_it(tmp_path: Path) -> None:

@@ -49,21 +49,24 @@ def interval(answer: Answer) -> tuple[float, float, float]:
 
 def test_a_target_of_its_own_files_is_freed_alone() -> None:
     given = answers_of(two_files(), Beside({1: frozenset({4}), 2: frozenset({7})}))
-    assert interval(given["I/O on target 4 free"]) == (2.0, 2.0, 2.0)
-    assert interval(given["I/O on target 7 free"]) == (0.0, 0.0, 0.0)
+    assert interval(given["I/O on target 4 takes no time"]) == (2.0, 2.0, 2.0)
+    assert interval(given["I/O on target 7 takes no time"]) == (0.0, 0.0, 0.0)
 
 
 def test_a_file_on_two_targets_is_freed_at_most() -> None:
     given = answers_of(two_files(), Beside({1: frozenset({4, 7}), 2: frozenset({7})}))
-    assert interval(given["I/O on target 4 free"]) == (0.0, 0.0, 2.0)
-    assert interval(given["I/O on target 7 free"]) == (0.0, 0.0, 5.0)
+    assert interval(given["I/O on target 4 takes no time"]) == (0.0, 0.0, 2.0)
+    assert interval(given["I/O on target 7 takes no time"]) == (0.0, 0.0, 5.0)
 
 
 def test_stripes_of_the_log_name_the_targets() -> None:
     layouts = pd.DataFrame({"id": np.array([1, 2], np.uint64), "component": [0, 0], "osts": [[4], [7]]})
     rows = replays(replace(two_files(), frames={"LUSTRE": layouts}))
     assert rows is not None
-    assert [name for name in rows["question"] if "target" in name] == ["I/O on target 4 free", "I/O on target 7 free"]
+    assert [name for name in rows["question"] if "target" in name] == [
+        "I/O on target 4 takes no time",
+        "I/O on target 7 takes no time",
+    ]
     one = replays(replace(two_files(), frames={"LUSTRE": layouts.assign(osts=[[4], [4]])}))
     assert one is not None
     assert not any("target" in name for name in one["question"])
@@ -72,7 +75,7 @@ def test_stripes_of_the_log_name_the_targets() -> None:
 def test_short_calls_on_several_files_widen_the_answer_about_one() -> None:
     late = RankLine().file(0, 5, 1).add("files", "write", 5, 6, size=100).together("MPI_Barrier", 6, 6.1, 2)
     given = answers_of(job_with(late, RankLine().together("MPI_Barrier", 0.2, 6.1, 2)))
-    assert interval(given["I/O on this file free"]) == (5.0, 5.0, 5.8)
+    assert interval(given["I/O on this file takes no time"]) == (5.0, 5.0, 5.8)
     assert interval(given["storage infinitely fast"]) == (5.8, 5.8, 5.8)
 
 

@@ -229,7 +229,7 @@ def test_nobody_is_named_for_a_saving_of_little() -> None:
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("The record of who waits for whom ends early on some rank; IOLENS_WHY says …", "(iolens run --why MIB gives"),
+        ("The record of who waits for whom ends early on some rank. Raise IOLENS_WHY …", "(iolens run --why MIB gives"),
         ("The job ended without writing its log.", "(the job did not end as it should)"),
     ],
 )

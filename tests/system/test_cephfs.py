@@ -60,7 +60,7 @@ def test_stripes_are_set_and_shown(folder: Path) -> None:
     assert "stripe count 2, stripe size 1M, object size 8M, pool data" in iolens("stripe", "get", folder)
     assert "4 of 4 targets accept new files" in iolens("stripe", "targets", folder)
     assert "9 stripes of a file share 4 targets" in iolens("stripe", "set", "-c", 9, folder)
-    assert "nosuch is no data pool" in iolens("stripe", "set", "-c", 2, "-p", "nosuch", folder, code=2)
+    assert "nosuch is not a data pool" in iolens("stripe", "set", "-c", 2, "-p", "nosuch", folder, code=2)
 
 
 @pytest.mark.parametrize("size", [1, MIB, 3 * MIB + 1, 16 * MIB, 17 * MIB])
@@ -207,5 +207,5 @@ def test_a_sweep_in_an_unknown_pool_is_refused_before_its_first_run(folder: Path
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT.format(directory=folder, pool=", pool: nosuch"))
     for words in (["--dry-run"], []):
         said = iolens("sweep", tmp_path / "experiment.yaml", "--results", tmp_path, *words, code=2)
-        assert "nosuch is no data pool of a CephFS here, those are data" in said
+        assert "nosuch is not a data pool of a CephFS here; use one of data" in said
     assert not list(tmp_path.rglob("run.json"))

@@ -82,7 +82,7 @@ def test_sentences_about_a_full_log_folder_agree(how: str, spools: str, tmp_path
     assert done.stderr.count("the records are kept") == (spools == "elsewhere" and how == "return")
     if not commands:
         assert "no log was written: " in done.stderr
-        assert "or a message above has the reason" in done.stderr
+        assert "or a message above gives the reason" in done.stderr
         return
     assert "no log was written" not in done.stderr
     made.mkdir()

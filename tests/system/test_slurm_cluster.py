@@ -112,7 +112,7 @@ def test_only_the_launcher_differs_from_a_sweep_on_this_machine(folder: Path, cl
             assert record["took_effect"]["stripe_count"] is True
     refused = sweep(folder, cluster, "storage.kind=emulated")
     assert refused.returncode == 2
-    assert "emulated storage belongs to one node, but slurm is to use 2 nodes" in refused.stderr
+    assert "emulated storage belongs to one node, but slurm would use 2 nodes" in refused.stderr
 
 
 def test_a_job_has_runs_of_one_shape_which_srun_starts_on_its_nodes(folder: Path, cluster: dict[str, str]) -> None:
@@ -158,7 +158,7 @@ def test_what_goes_on_when_the_sweep_has_gone_is_taken_over(folder: Path, cluste
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
-    assert "go on in Slurm" in errors
+    assert "continue in Slurm" in errors
     ask(cluster, "scontrol", "release", ",".join(map(str, sorted(jobs))))
     done = sweep(folder, cluster, "slurm.runs_per_job=1")
     assert done.returncode == 0, done.stdout + done.stderr

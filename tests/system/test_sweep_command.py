@@ -178,7 +178,7 @@ def test_a_failed_run_stays_until_another_try_is_asked_for(tmp_path: Path) -> No
     assert "2 failed; `--retry` does them again" in said
     mended.touch()
     status, said = swept()
-    assert (status, said.count("failed in an earlier sweep and was not repeated: exit code 3: cannot")) == (1, 2)
+    assert (status, said.count("failed in an earlier sweep and is not repeated: exit code 3: cannot")) == (1, 2)
     assert "0 of 2 runs to do" in said
     status, said = swept("--retry")
     assert (status, "2 of 2 runs to do" in said, "exit code" in said) == (0, True, False), said

@@ -214,7 +214,7 @@ def test_what_a_part_cannot_do_is_said_before_anything_starts(sweep_of: Any, cha
 
 def test_storage_of_one_node_takes_no_launcher_of_several(sweep_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LAUNCHERS, "relay", Launcher("relay", lambda flavour: "relay", relay, nodes=lambda options: 2))
-    with pytest.raises(UsageError, match="drum storage belongs to one node, but relay is to use 2 nodes"):
+    with pytest.raises(UsageError, match="drum storage belongs to one node, but relay would use 2 nodes"):
         sweep_of()
 
 

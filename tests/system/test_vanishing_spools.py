@@ -74,7 +74,7 @@ def test_recover_tells_what_became_of_a_spool(moment: str, tmp_path: Path) -> No
         words, cwd=tmp_path, env=surroundings(tmp_path, **libraries), capture_output=True, text=True, check=False
     )
     spools = list(tmp_path.glob("iolens-*/*.spool"))
-    said = "its spools vanished meanwhile" if libraries else "no log could be written; its spools were kept"
+    said = "its spools have vanished" if libraries else "no log could be written; its spools were kept"
     assert (done.returncode, len(spools)) == ((0, 0) if libraries else (1, 1)), done.stderr
     assert said in done.stdout
 

@@ -35,4 +35,4 @@ def test_waits_until_a_rank_ended_the_job_are_analysed(tmp_path: Path, way: str)
     (barriers,) = waits.where(waits["pattern"] == "wait at barrier").rows("waits", "seconds")
     assert barriers[0] >= 200
     assert barriers[1] > 0.3
-    assert any("nothing behind it is analysed" in said for said in limits(job))
+    assert any("nothing after it is analysed" in said for said in limits(job))

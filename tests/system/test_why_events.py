@@ -129,7 +129,7 @@ def test_half_of_all_calls_take_one_event(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cause", "kind", "question"), [("core", "core", "no core shared"), ("fault", "fault", "page faults free")]
+    ("cause", "kind", "question"), [("core", "core", "no core shared"), ("fault", "fault", "page faults take no time")]
 )
 @pytest.mark.parametrize("name", ["usual", "mpich"])
 def test_time_off_the_core_is_as_long_as_the_clocks_say(

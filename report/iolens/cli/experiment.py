@@ -28,8 +28,8 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
         "--log",
         type=Path,
         metavar="LOG",
-        help="run the mini-app of this traced log (see iolens mimic) in place of the file's program; without a file, "
-        "with other stripes and, for collective I/O, aggregators",
+        help="run the mini-app of this traced log (see iolens mimic) instead of the file's program; without a file, "
+        "try other stripes and, for collective I/O, other aggregators",
     )
 
 
@@ -39,7 +39,7 @@ def given_experiment(args: argparse.Namespace) -> Experiment:
         if args.log is None:
             raise UsageError("give an experiment.yaml, or the log of a run with --log")
         if args.set:
-            raise UsageError("--set changes a key of an experiment.yaml; give one beside --log")
+            raise UsageError("--set changes a key of an experiment.yaml; name an experiment.yaml, too")
         return experiment_of_log(args.log, args.results)
     log = [f"workload.log={json.dumps(str(args.log))}"] if args.log else []
     return with_mini_app(load_experiment(args.experiment, [*args.set, *log]), args.results)

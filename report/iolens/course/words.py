@@ -50,7 +50,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "holds_up": "segundo {have} de {all} logs os outros processos esperaram mais pela E/S em {rule}",
         "logs": "{have} de {all} execuções deixaram {count} logs",
         "margin": "iguais a menos de {margin} %",
-        "nothing": "nada que permita julgar: {problem}",
+        "nothing": "não é possível julgar: {problem}",
         "leaves": "O intervalo deixa as duas respostas em aberto. Mais repetições, ou uma máquina mais tranquila, o "
         'estreitam: repita o mesmo comando com SET="repetitions=10".',
         "theory": "Teoria",

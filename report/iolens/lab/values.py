@@ -266,7 +266,7 @@ def _compiler_name(value: Any) -> str:
     """Accepts a C compiler: a command's name, or a path."""
     if not isinstance(value, str) or not re.fullmatch(_COMPILER, value):
         raise ValueError(
-            f"{value!r} is not a compiler's name, such as gcc, or whole path; put its flags into the key flags"
+            f"{value!r} is not the name of a compiler, such as gcc, or a full path; put flags into the key flags"
         )
     return value
 

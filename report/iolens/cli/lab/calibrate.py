@@ -125,7 +125,7 @@ def _fit_table(found: Calibration, start: StorageModel) -> str:
 
     lines = [f"{'parameter':16} {'fitted':>12}"]
     for key in FITTED:
-        note = "  not determined by these runs; unchanged" if key in found.fit.unseen else ""
+        note = "  these runs do not determine it; unchanged" if key in found.fit.unseen else ""
         lines.append(f"{key:16} {three_digits(found.fit.model.values[key]):>12}{note}")
     lines += ["", f"{'run':32} {'error of I/O time':>18}"]
     lines += [f"{name:32} {100 * error:>+16.1f} %" for name, error in found.fit.errors.items()]

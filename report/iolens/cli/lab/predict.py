@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=explained(_layout_of),
         metavar="COUNT:SIZE",
         help="stripes that the run's files had, on file systems whose stripes the log does not hold (BeeGFS); "
-        "all traced files are taken for such files",
+        "all traced files are assumed to have them",
     )
     parser.add_argument("--stripes", type=number_list(int), metavar="LIST", help="stripe counts")
     parser.add_argument("--stripe-size", type=number_list(parse_size), metavar="LIST", help="stripe sizes")

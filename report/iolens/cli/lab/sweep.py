@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do failed runs again; the files of the failed runs are kept under another name",
     )
-    parser.add_argument("--no-sweep", action="store_true", help="do only the complete run")
+    parser.add_argument("--no-sweep", action="store_true", help="do only the complete run that comes before the sweep")
     add_results(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="print every command or script and the disk space needed, and stop"
@@ -139,7 +139,7 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     for record in bad:
         print_line(f"{record.id}: {record.status}: {record.reason}")
     for kept in sweep.failed:
-        print_line(f"{kept.id} failed in an earlier sweep and was not repeated: {kept.reason}")
+        print_line(f"{kept.id} failed in an earlier sweep and is not repeated: {kept.reason}")
     failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
         print(hint_of_retry(failed))
@@ -166,7 +166,7 @@ def _print_plan(planned: SweepPlan) -> None:
     if planned.kept is None or planned.kept:
         amount = "an unknown amount" if planned.kept is None else f"{planned.kept / 1e6:,.1f} MB"
         need += f", {amount} remain after all runs,"
-    took = "; their duration is unknown until one of them was done"
+    took = "; their duration is unknown until one run is done"
     if planned.seconds is not None:
         took = f"; together they take about {planned.seconds / 60:.1f} min, judged by runs already done"
     runs = f"{len(planned.runs)} runs"

@@ -85,8 +85,8 @@ def _confirmations(experiment: Experiment) -> str:
     """Returns in words how the result will be confirmed."""
     count = experiment.confirming_pairs
     if not count:
-        return "no new runs to confirm the best (confirm: 0)"
-    return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best and of the default"
+        return "no new runs to confirm the best setting (confirm: 0)"
+    return f"{count} fresh {'run' if count == 1 else 'runs'} each of the best setting and of the default"
 
 
 def _announce_search(tuning: Tuning) -> None:

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.pages.job.terminal import screen
 
     if args.mtbf is not None and not 0 < args.mtbf < float("inf"):
-        raise UsageError(f"--mtbf {args.mtbf:g}: a mean time between failures is more than 0 hours")
+        raise UsageError(f"--mtbf {args.mtbf:g}: a mean time between failures must be more than 0 hours")
     if args.write_hints and len(args.logs) > 1:
         raise UsageError(f"--write-hints names one file, but {len(args.logs)} logs are given")
     out = screen()

@@ -34,11 +34,11 @@ _HEAD = """\
 """
 
 _FUNCTIONS = """
-# Functions of the program's own, by their share of its own samples ({own:.1f} % of all samples); with their size and
+# The program's own functions, by their share of the program's samples ({own:.1f} % of all samples); with their size and
 # file. They can be timed where the file was built with -finstrument-functions; C++ also with
 # -finstrument-functions-exclude-file-list=/usr/include, for the small functions of its headers make it many times
-# slower. Left out by a # are those with less than {share:g} % of these samples or {size} bytes of code, and what comes
-# behind {sum:g} % of these samples.
+# slower. A # leaves out functions with less than {share:g} % of these samples or {size} bytes of code, and functions
+# after the first {sum:g} % of these samples.
 -w"""
 
 
@@ -74,7 +74,7 @@ def functions(found: pd.DataFrame, shares: Mapping[str, float]) -> list[str]:
     if own >= _LEAST_OWN and any(not line.startswith("#") for line in proposed):
         return [_FUNCTIONS.format(own=own, share=_LEAST_SHARE, size=_LEAST_BYTES, sum=_CUMULATED), *proposed]
     most = ", ".join(f"{group} {share:.1f} %" for group, share in list(shares.items())[:3])
-    said = f"Nothing of the program's own is left to trace: {_nothing_left(found, own)} Samples by group: {most}."
+    said = f"No function of the program's own is worth tracing: {_nothing_left(found, own)} Samples by group: {most}."
     return ["", *textwrap.wrap(said, 119, initial_indent="# ", subsequent_indent="# ", break_long_words=False)]
 
 
@@ -83,12 +83,12 @@ def _nothing_left(found: pd.DataFrame, own: float) -> str:
     if own < _LEAST_OWN:
         return f"its functions have {own:.1f} % of all samples, and less than {_LEAST_OWN:g} % explain too little."
     if not len(found):
-        return "no name of a function with samples is known (the file is not here, was built anew, or is stripped)."
+        return "no function with samples has a known name (the program's file is missing, was rebuilt, or is stripped)."
     name, share, size = (found[column].iloc[0] for column in ("symbol", "share", "bytes"))
-    length = f"{size} bytes of code" if size else "code of a size that is not known"
+    length = f"{size} bytes of code" if size else "code of unknown size"
     return (
         f"{name}, the busiest, has {share:.1f} % of its samples and {length}, and timing functions with less "
-        f"than {_LEAST_SHARE:g} % or {_LEAST_BYTES} bytes costs more than it tells."
+        f"than {_LEAST_SHARE:g} % or {_LEAST_BYTES} bytes costs more than it is worth."
     )
 
 

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     table = replace(RANK_ORDERS, metric=lambda one: rank_orders(one, args.ranks_per_node)).table(job)
     if table is None and sent(job) is None and mpi_rows(job) is not None:
         raise IolensError(
-            f"{args.log}: no rank sent a message to another; for collective calls alone no order is better"
+            f"{args.log}: no rank sent a message to another; if there are only collective calls, no order is better"
         )
     if table is None:
         raise IolensError(

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--json",
         action="store_true",
-        help="print JSON instead: one object a log, one a line, with the judgement, facts and all tables",
+        help="print JSON instead: one line with one object for each log, with the judgement, facts and all tables",
     )
     form.add_argument(
         "--line",

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from iolens.pages.blocks import Table
     from iolens.pages.exhibit import Exhibit
 
-ALL_THREADS = "samples of threads, too, that libraries such as MPI started for themselves"
+ALL_THREADS = "also show samples of threads that libraries such as MPI started for themselves"
 
-_EPILOG = """--by holds for the tables that --list gives levels for: --by function,pe goes from the total to each
+_EPILOG = """--by works with the tables for which --list names levels: --by function,pe goes from the total to each
 function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
---filter 'pe<10,function=write' adds up such rows alone; averages are then over as many ranks as it leaves. In
-a terminal rows with less than 0.95 % of the total are left out unless --no-threshold is given, and long lists have
-their first rows alone; how many rows are hidden stands below. --csv and --json have every row."""
+--filter 'pe<10,function=write' adds up only such rows; averages are then over the ranks that
+remain. In a terminal, rows with less than 0.95 % of the total are hidden unless --no-threshold is given, and long
+lists show only their first rows; a line below the table says how many are hidden. --csv and --json have every row."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -128,7 +128,7 @@ def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
         make_folder(args.output)
     log = recover.recover_job(job, args.output.resolve() if args.output else None)
     vanished = log is None and not recover.remaining(job)
-    lost = "its spools vanished meanwhile; the job itself or another recovery took them"
+    lost = "its spools have vanished: the job itself or another recovery took them"
     print_line(f"{_label(job)}: {log or (lost if vanished else 'no log could be written; its spools were kept')}")
     return vanished or log is not None
 

@@ -219,8 +219,8 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     },
     "--apart": {
         "action": "store_true",
-        "help": "write a log for each rank, without use of MPI; needed when some ranks of a job run without the "
-        "profiler, for which the others would wait",
+        "help": "write a log for each rank, without using MPI; needed if some ranks of a job run without the "
+        "profiler, because the other ranks would wait for them",
     },
     "command": {
         "nargs": argparse.REMAINDER,
@@ -309,7 +309,7 @@ def _setup_of(args: argparse.Namespace, words: list[str], logs: Path, settings: 
     starter = words[0] if command.launcher and (args.io_component or args.hints) else None
     if args.hints and starter and mpi.has_romio_of_5(starter):
         say(
-            "--hints will have no effect: Open MPI 5 does not hand hints on to its MPI-IO; name a file of `KEY VALUE` "
+            "--hints will have no effect: Open MPI 5 does not pass hints on to its MPI-IO; name a file of `KEY VALUE` "
             "lines in ROMIO_HINTS instead, with --io-component romio321"
         )
     launcher = mpi.environment(preload.flavour_of(command), 1, args.io_component, launcher=starter)
@@ -405,8 +405,8 @@ def _say_where_log_is(outcome: Outcome, args: argparse.Namespace, program: str) 
     if not outcome.logs:
         how = f"{command_name(outcome.command)} {ending(outcome.exit_code)}"
         say(
-            f"no log was written: {how}; the program opened no recorded file or never began, or a message above has "
-            "the reason"
+            f"no log was written: {how}; the program opened no recorded file or never began, or a message above "
+            "gives the reason"
         )
         return
     if len(outcome.logs) == 1:

@@ -15,9 +15,9 @@ from iolens.log.pseudonyms import KEEPS
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.description = (
-        "Write a log with the same counters and times, in which user, job number, hosts, program, arguments and every "
-        "component of every path are pseudonyms. Folders keep their structure. Data that may hold names in a form "
-        "unknown to iolens is left out. Darshan's tools read the result."
+        "Write a log with the same counters and times, in which user, job number, hosts, program, arguments and "
+        "every component of every path are pseudonyms. Folders keep their structure. Data that may contain names in "
+        "a form unknown to iolens is left out. Darshan's tools read the result."
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="a log of iolens or Darshan (3.0 or later)")
     parser.add_argument(

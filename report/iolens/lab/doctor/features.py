@@ -53,12 +53,14 @@ def _server() -> CheckResult:
 
 def _log_features(job: Job) -> Iterator[CheckResult]:
     """Yields the results of the features that need certain data in a log."""
-    yield _feature_result("families of files", _largest_family(job) == FILES, f"{FILES} numbered names are one row")
+    yield _feature_result(
+        "families of files", _largest_family(job) == FILES, f"{FILES} files with numbered names share one row"
+    )
     sampled = job.tables.get("sampling", Records({}))
     by_time = len(sampled) > 0 and "wall" in sampled["timer"].astype(str).tolist()
-    yield _feature_result("training jobs", by_time, "samples by elapsed time, which show waits, are taken")
+    yield _feature_result("training jobs", by_time, "samples are taken by elapsed time, which shows waits")
     yield _feature_result("periods of I/O", _has_bytes_over_time(job), "logs have bytes over time")
-    yield _feature_result("iolens check", _limit_holds(job), "judges limits on the numbers of logs")
+    yield _feature_result("iolens check", _limit_holds(job), "checks limits on the numbers of logs")
 
 
 def _feature_result(name: str, works: bool, found: str) -> CheckResult:

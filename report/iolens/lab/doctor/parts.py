@@ -17,7 +17,7 @@ from iolens.lab.workloads.workloads import WORKLOADS
 
 _PACKAGES = {
     "pyarrow": "Parquet files",
-    "darshan": "reading logs by Darshan's own library, a witness in the tests",
+    "darshan": "reading logs with Darshan's own library, to check iolens in the tests",
 }
 """Optional packages, and the features that need them."""
 

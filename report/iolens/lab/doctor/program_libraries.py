@@ -31,8 +31,10 @@ def program_libraries() -> Iterator[CheckResult]:
     )
     for name, device, driver in (("cuFile", "/dev/nvidia0", "NVIDIA's"), ("hipFile", "/dev/kfd", "AMD's")):
         found = _versioned_libraries(f"lib{name.lower()}", known)
-        gpu = "a GPU is there" if Path(device).exists() else f"{device} is not there, so no GPU of {driver} driver"
-        yield _library_result(name, found, f"is asked for its statistics; {gpu}", f"no transfers to GPUs; {gpu}")
+        gpu = "a GPU is present" if Path(device).exists() else f"{device} is missing, so {driver} driver has no GPU"
+        yield _library_result(
+            name, found, f"the profiler asks it for its statistics; {gpu}", f"no transfers to GPUs; {gpu}"
+        )
 
 
 def _check_hdf5(known: Sequence[Path]) -> CheckResult:
@@ -43,7 +45,7 @@ def _check_hdf5(known: Sequence[Path]) -> CheckResult:
         if _interface(path) > _NEWEST_1_8
     ]
     return _library_result(
-        "HDF5", found, "takes settings of `iolens run --hdf5`", "no HDF5 from 1.10 on; a program may bring one"
+        "HDF5", found, "takes settings of `iolens run --hdf5`", "no HDF5 1.10 or later; a program may bring its own"
     )
 
 

@@ -40,7 +40,7 @@ def preloaded() -> Iterator[CheckResult]:
     given = [name for name in re.split("[ :]+", os.environ.get("LD_PRELOAD", "")) if name]
     missing = [name for name in given if "/" in name and not Path(name).exists()]
     if missing:
-        why = "the loader says so at the start of every program: unset LD_PRELOAD"
+        why = "the loader reports this at the start of every program: unset LD_PRELOAD"
         yield CheckResult("LD_PRELOAD", f"{' '.join(missing)} is not there", works=False, remedy=why)
     elif given:
         yield CheckResult(

@@ -84,7 +84,7 @@ def _counted_calls(name: str, count: float | None, found: str) -> CheckResult:
 def _mapped(rows: Records) -> CheckResult:
     """Checks whether the kernel reports the pages of a mapped file."""
     told, lacks = next(rows.rows("told", "lacks")) if len(rows) else (0, "the trial's mapping is not in its log")
-    found = "the kernel tells the bytes that storage delivered" if told else f"bytes from storage are n/a: {lacks}"
+    found = "the kernel reports the bytes that storage delivered" if told else f"bytes from storage are n/a: {lacks}"
     return CheckResult("mapped files", found, True if told else None)
 
 

@@ -46,7 +46,7 @@ _KEYS = {
     "nodes": (values.positive, "Nodes of a job"),
     "ranks_per_node": (values.positive, "Ranks on each node; without this key ranks are spread evenly"),
     "time": (values.duration, "Longest time of one run, in seconds or hours:minutes:seconds"),
-    "runs_per_job": (values.positive, "Number of runs that one job does, one after the other on the same nodes"),
+    "runs_per_job": (values.positive, "Number of runs in one job, one after the other on the same nodes"),
     "exclusive": (values.yes_or_no, "No other jobs on the nodes"),
     "modules": (values.words, "Modules that the job loads"),
     "start": (values.text, "Command that starts the ranks, such as srun --mpi=pmix"),
@@ -59,7 +59,7 @@ _CAUSES = {
     "BOOT_FAIL": "a node of the job did not start",
     "OUT_OF_MEMORY": "the job ran out of memory",
     "PREEMPTED": "another job took its nodes",
-    "TIMEOUT": "its time limit was over",
+    "TIMEOUT": "it reached its time limit",
 }
 """Causes of the end of a job by Slurm's states, in plain words."""
 
@@ -93,7 +93,7 @@ def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, No
     finally:
         if jobs := sorted({handed.job for handed in under_way}):
             say(
-                f"The jobs {', '.join(map(str, jobs))} go on in Slurm; run the same command again to wait for their "
+                f"The jobs {', '.join(map(str, jobs))} continue in Slurm; run the same command again to wait for their "
                 f"results"
             )
 

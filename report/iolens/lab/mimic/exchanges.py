@@ -52,8 +52,8 @@ def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exch
     table = job.tables.get("why_events", Records({}))
     if not len(table):
         note = (
-            "The log has no exchanges between ranks (record the run with iolens run --dxt --why): what ranks waited "
-            "for one another is kept as waiting of the recorded length."
+            "The log has no exchanges between ranks (record the run with iolens run --dxt --why): the time that "
+            "ranks waited for one another is kept as waiting of the same length."
         )
         return Exchanges(calls_of(0), communicators, (note,) if job.nprocs > 1 else ())
     kinds = _texts(table["kind"])
@@ -66,7 +66,7 @@ def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exch
     numbers = {key: known.setdefault(ranks, len(known)) for key, ranks in members.items()}
     mine = (mapped >= 0) & np.isin(table["communicator"], [*numbers])
     left = {*names[~mine & ~np.isin(kinds, ("file", "files", "call")) & ~np.isin(names, [*_NOT_NEEDED])].tolist()}
-    notes = (f"These exchanges between ranks are not made: {', '.join(sorted(left))}.",) if left else ()
+    notes = (f"The mini-app does not make these exchanges between ranks: {', '.join(sorted(left))}.",) if left else ()
     calls = calls_of(
         int(mine.sum()),
         rank=table["rank"][mine],
@@ -81,7 +81,7 @@ def read_exchanges(job: Job, communicators: tuple[tuple[int, ...], ...]) -> Exch
         return Exchanges(calls, tuple(known), notes)
     whole, lengths = _matched(calls, tuple(known))
     if not whole.all():
-        notes = (*notes, f"{int((~whole).sum())} exchanges are not made, because the log has them of some ranks alone.")
+        notes = (*notes, f"{int((~whole).sum())} exchanges are not made, because the log has only some of their ranks.")
     return Exchanges(calls.changed(length=lengths)[whole], tuple(known), notes)
 
 

@@ -64,7 +64,7 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
     calls = in_order(joined([moved, events_of(job, ids, _EVENTS, numbers)]))
     if len(calls) and "MPI-IO" not in job.records:
         raise IolensError(
-            f"{job.path}: the log traces MPI-IO, and has no counters of it; record the run again without exclusions"
+            f"{job.path}: the log has traces of MPI-IO but no counters of it; record the run again without exclusions"
         )
     calls, notes = _with_kinds(calls, _collective_starts(job, ids), counters)
     _refuse_unknown_offsets(job, calls, views)
@@ -147,7 +147,8 @@ def _with_kinds(
                     )
                 if 0 < count < len(mine):
                     notes.append(
-                        f"File {file}: the log does not tell which transfers were {way.lower()}; the first are taken."
+                        f"File {file}: the log does not tell which transfers were {way.lower()}; the mini-app takes "
+                        "the first ones."
                     )
                 kinds[mine[at : at + count]] = other[kind]
                 at += count

@@ -91,7 +91,7 @@ def readme_of(trace: Trace, steps: int, names: bool) -> str:
     counts = np.bincount(trace.calls.kind, minlength=len(CallKind)).tolist()
     made = "\n".join(f"| {kind.name} | {counts[kind]} |" for kind in CallKind if counts[kind])
     moved = int(trace.calls.length[np.isin(trace.calls.kind, (*_WRITES, *_READS))].sum())
-    lost = "\n".join(f"- {note}" for note in trace.notes) or "- Nothing beyond what the next section says."
+    lost = "\n".join(f"- {note}" for note in trace.notes) or "- Nothing except what the next section lists."
     component = f" The recorded run used the MPI-IO component {trace.component}." if trace.component else ""
     named = "The files have their own names, without folders." if names else "The files are named by number."
     return f"""# A mini-app of a recorded run
@@ -108,10 +108,11 @@ iolens sweep experiment.yaml      # with other stripes
 `--json FILE` writes the bytes that all ranks moved, and the seconds that the slowest rank spent in writing, flushing
 and closing, and in reading: the sweep takes its bandwidths from there.
 
-Files in DIR that have the names of the mini-app's files are replaced: take a folder of its own.
+Files in DIR that have the names of the mini-app's files are replaced: use a folder of its own.
 
 `--spin` computes where the recorded program computed, `--no-wait` leaves these times out, `--prepare` only makes the
-files that the program found. Calls below MPI-IO are the same with the MPI library of the recorded run.{component}
+files that the program found. Calls below MPI-IO are the same if the program uses the MPI library of the recorded
+run.{component}
 
 ## Kept
 
@@ -132,9 +133,9 @@ MPI-IO, views, hints, and the time between calls as waiting. {named} The data ar
 - A read asks for as many bytes as the recorded one got. A file is made as large as its reads need before the run.
 - Threads of a rank become one thread: their calls are made in the order in which they ended.
 - Transfers of MPI-IO are made from contiguous memory, with explicit offsets and bytes as elementary type.
-- Streams (stdio) are known by counts alone: their bytes are shared out evenly over their calls.
+- Streams (stdio) are known only by their counts: their bytes are spread evenly over their calls.
 - Files lie in one folder. Memory-mapped accesses, locks, links and failed calls are not made.
-- Waits are means over the turns of a loop, and over ranks where these differ by less than a tenth.
+- Waits are means over the repetitions of a loop, and over ranks that differ by less than a tenth.
 """
 
 
@@ -142,11 +143,11 @@ def _pattern_text(trace: Trace) -> str:
     """Returns the command line of IOR or mdtest for the same calls; empty if the pattern is of neither."""
     arguments = ior_command(trace)
     if arguments is not None:
-        said, command = "The transfers are a pattern of IOR, which makes the same ones on a file DATA", "ior"
+        said, command = "The transfers are a pattern of IOR, which makes the same transfers on a file DATA", "ior"
         option = "-o DATA"
     else:
         arguments = mdtest_command(trace)
-        said, command = "The files are a pattern of mdtest, which makes the same ones in a folder DATA", "mdtest"
+        said, command = "The files are a pattern of mdtest, which makes the same files in a folder DATA", "mdtest"
         option = "-d DATA"
     if arguments is None:
         return ""

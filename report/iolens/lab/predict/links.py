@@ -63,9 +63,9 @@ class Links:
             return ""
         tried = f"{self.machines[0][0]:.3g} to {self.machines[-1][0]:.3g}"
         return (
-            f"It holds where a client's link is {limits[0]:.3g} to {limits[1]:.3g} times as fast as a target: there it "
-            f"is within {_TIED:.0%} of the fastest of {len(self.machines[0][1])} settings in the model (this machine "
-            f"has {self.here:.3g}; the model tried {tried} by changing only the speed of the links)."
+            f"This choice holds if a client's link is {limits[0]:.3g} to {limits[1]:.3g} times as fast as a target: "
+            f"then it is within {_TIED:.0%} of the fastest of {len(self.machines[0][1])} settings in the model (this "
+            f"machine has {self.here:.3g}; the model tried {tried} by changing only the speed of the links)."
         )
 
 

@@ -29,7 +29,7 @@ def chosen(jobs: Sequence[list[Spool]], number: int) -> list[Spool]:
         return found[0]
     if found:
         pids = ", ".join(str(job[0].pid) for job in found)
-        raise UsageError(f"{len(found)} jobs have the id {number}; name one by a process: {pids}")
+        raise UsageError(f"{len(found)} jobs have the id {number}; give the id of a process instead: {pids}")
     raise UsageError(
         f"no job {number} runs under the profiler on this node (searched "
         f"{' and '.join(map(str, default_folders()))}); it may run on another node, have ended, or keep no "

@@ -78,7 +78,7 @@ def _shared_targets(backend: Backend, path: Path, layout: Layout) -> str:
         return ""
     if layout.stripe_count <= found:
         return ""
-    return f"{path}: {layout.stripe_count} stripes of a file share {found} targets, since there are no more"
+    return f"{path}: {layout.stripe_count} stripes of a file share {found} targets, because there are no more targets"
 
 
 def get_stripes(path: Path) -> Layout:

@@ -31,8 +31,8 @@ def check_ceph_pool(path: Path, pool: str) -> None:
     known = data_pools()
     if pool not in known:
         raise UsageError(
-            f"{path}: {pool} is no data pool of a CephFS here, those are {', '.join(known)}; take one of these, or add "
-            f"it first: ceph fs add_data_pool FILE-SYSTEM {pool}"
+            f"{path}: {pool} is not a data pool of a CephFS here; use one of {', '.join(known)}, or add it first: "
+            f"ceph fs add_data_pool FILE-SYSTEM {pool}"
         )
 
 

@@ -74,7 +74,7 @@ def _reason(directory: Path, pool: str | None, code: int | None) -> str:
     except UsageError:
         raise
     except IolensError:
-        return f"perhaps {pool} is no data pool of this file system; `ceph fs ls` lists them"
+        return f"perhaps {pool} is not a data pool of this file system; `ceph fs ls` lists its pools"
     return ""
 
 

@@ -57,7 +57,7 @@ def _describe_component(component: Component) -> str:
     mirror = f"mirror {component.mirror}, " if component.mirror is not None else ""
     end = short_size(component.end) if component.end is not None else "end of file"
     stripes = "on the metadata target" if component.on_metadata else _describe_stripes(component.layout)
-    return f"{mirror}{short_size(component.start)} to {end}: {stripes}{'' if component.in_use else ', not in use yet'}"
+    return f"{mirror}{short_size(component.start)} to {end}: {stripes}{'' if component.in_use else ', not yet used'}"
 
 
 def _describe_stripes(layout: Layout) -> str:

@@ -47,7 +47,7 @@ def trial_of_file(path: Path) -> Trial:
     if output is None:
         raise UsageError(
             f"{path}: this is neither a log nor an output that iolens reads ({', '.join(READERS)}), or the run did "
-            f"not end"
+            "not finish"
         )
     beside = [path.with_name(name + LOG) for name in (path.name, path.stem)]
     log = next((one for one in beside if one.is_file()), None)

@@ -43,7 +43,9 @@ def traits(machines: Machines, settings: Sequence[Features], best: int, belief: 
             (one for one in settings if one.own == settings[best].own), key=lambda one: (one.writers, one.stripes)
         )
         share = lock_time(parts, most, stripe) / byte_time(machines, most, stripe, buffer)
-        found.append(_trait(f"locks, of the time with {most.writers} writers", "%", 100.0 * share, belief.weights))
+        found.append(
+            _trait(f"share of locks in the time with {most.writers} writers", "%", 100.0 * share, belief.weights)
+        )
     return found
 
 

@@ -165,7 +165,7 @@ def _take_step(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     reason = None if value else record.reason or "it measured nothing"
     refused = frozenset[int]() if value else refused_points(tuning.search.points, record)
     if refused:
-        reason = f"{reason}; {len(refused)} settings that cannot take effect either leave the search"
+        reason = f"{reason}; {len(refused)} settings that cannot take effect for the same reason leave the search"
     seconds = time.monotonic() - began
     step = SearchStep(
         record.id, dict(point.settings), choice.why, choice.expected, choice.low, choice.high, value, reason, seconds

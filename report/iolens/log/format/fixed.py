@@ -67,7 +67,10 @@ def _stdio_note(records: int) -> str:
     """
     if not records:
         return ""
-    return f"{records} records of stdio files, which this old version of Darshan mixed in, are left out."
+    return (
+        f"{records} records of stdio files, which this old version of Darshan stored among the POSIX records, are "
+        "left out."
+    )
 
 
 _BLOCKS = ("i", "f")
@@ -134,7 +137,7 @@ def _finite_rows(rows: np.ndarray | list[np.ndarray]) -> tuple[np.ndarray | list
         return rows, ""
     return [
         np.where(np.isfinite(row), row, -1.0) for row in rows
-    ], f"{wrong} values are not numbers; they count as not recorded."
+    ], f"{wrong} values are not numbers and count as not recorded."
 
 
 def overflowed(values: Sequence[np.ndarray] | np.ndarray, names: Sequence[str]) -> str:

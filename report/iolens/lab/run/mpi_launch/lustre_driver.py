@@ -84,7 +84,7 @@ def build_with_driver(name: str, starter: Callable[[mpi.Flavour | None], str]) -
     if not own and flavour != "mpich":
         raise UsageError(
             f"{program} is linked with {flavour or 'no MPI'}; the Lustre driver needs an MPI that has it: build the "
-            f"program with {INTEL_MPI / 'bin' / 'iolens-mpicc'} (`make lustre-driver` makes it), or with MPICH"
+            f"program with {INTEL_MPI / 'bin' / 'iolens-mpicc'} (`make lustre-driver` installs it), or with MPICH"
         )
     install()
     if own:

@@ -52,9 +52,10 @@ _STANDS_FOR = {"stdio": "io", "sysio": "io", "omp-rtl": "omp"}
 """CrayPAT's names of groups, with the group of iolens that contains their functions."""
 
 _REFUSED = {
-    "blacs": "not traced: no wrappers of BLACS; --trace mpi has its messages, --sample its time",
-    "scalapack": "not traced: no wrappers of ScaLAPACK; --trace blas,lapack,mpi has what it calls, --sample its time",
-    "shmem": "not traced: no wrappers of OpenSHMEM; --sample has its time",
+    "blacs": "not traced: iolens has no wrappers for BLACS; --trace mpi records its messages, --sample its time",
+    "scalapack": "not traced: iolens has no wrappers for ScaLAPACK; --trace blas,lapack,mpi records the calls that "
+    "it makes, --sample its time",
+    "shmem": "not traced: iolens has no wrappers for OpenSHMEM; --sample records its time",
 }
 """CrayPAT's names of groups that cannot be traced, and why not."""
 
@@ -93,7 +94,7 @@ def _support_words(group: FunctionGroup) -> str:
     if found or not group.libraries:
         return f"works here{f' (lib{found[0]})' if found else ''}"
     wanted = " or ".join(f"lib{name}" for name in group.libraries)
-    return f"no {wanted} on this machine; a program's own copy is traced"
+    return f"no {wanted} on this machine; a copy that a program brings is traced"
 
 
 def group_listing() -> str:

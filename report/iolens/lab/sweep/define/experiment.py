@@ -185,7 +185,9 @@ KEYS: Mapping[str, Key] = {
         "program", text, "A bundled workload, or the path of a program, relative to this file or to the current folder"
     ),
     "workload.log": Key(
-        "log", text, "A log with traces; its mini-app runs, with its own arguments and ranks, in place of a program"
+        "log",
+        text,
+        "A log with traces; the mini-app made from it runs in place of a program, with its own arguments and ranks",
     ),
     "workload.arguments": Key(
         "arguments", words, "Arguments of the program; {directory} and {json} stand for paths of the run"
@@ -195,12 +197,14 @@ KEYS: Mapping[str, Key] = {
     "workload.environment": Key("environment", variables, "Variables of every run"),
     "workload.compiler": Key("compiler", CHANGES["compiler"], "Build the bundled workload with this C compiler"),
     "workload.flags": Key("flags", CHANGES["flags"], "Build the workload with these flags instead of the usual ones"),
-    "workload.volume": Key("volume", size, "Most bytes that one run writes, if the arguments do not tell"),
+    "workload.volume": Key("volume", size, "Largest number of bytes that one run writes, if the arguments do not say"),
     "workload.timeout": Key(
-        "timeout", duration, "Time after which a run is ended, in seconds or hours:minutes:seconds"
+        "timeout", duration, "Time after which a run is stopped, in seconds or hours:minutes:seconds"
     ),
     "storage.kind": Key(
-        "storage", name_in(BACKENDS, DIRECTORY), "Kind of storage of the data; directory: the file system of the folder"
+        "storage",
+        name_in(BACKENDS, DIRECTORY),
+        "Kind of storage for the data; directory: the file system of the folder",
     ),
     "storage.directory": Key("directory", folder, "Folder of the data files"),
     "storage.configuration": Key(
@@ -218,15 +222,17 @@ KEYS: Mapping[str, Key] = {
         "together", groups, "Factors that change together: first level with first level, second with second"
     ),
     "exclude": Key("exclude", _conditions, "Conditions; points that meet one of them are left out"),
-    "launcher": Key("launcher", name_in(LAUNCHERS), "What starts the ranks"),
+    "launcher": Key("launcher", name_in(LAUNCHERS), "Launcher that starts the ranks"),
     "repetitions": Key("repetitions", positive, "Runs of every point"),
     "warm_up": Key("warm_up", count, "Number of runs before the first run of every call; their results are not used"),
-    "until.interval": Key("until_interval", portion, "More runs of the best points until their ratio is known so well"),
+    "until.interval": Key(
+        "until_interval", portion, "The best points are run again until the interval of their ratio is this narrow"
+    ),
     "until.ci": Key("until_interval", portion, "Another name of until.interval"),
     "until.repetitions": Key("until_repetitions", positive, "Largest number of runs of each point"),
-    "until.minutes": Key("until_minutes", positive, "And for so long"),
+    "until.minutes": Key("until_minutes", positive, "Largest number of minutes for these runs"),
     "confirm": Key("confirm", count, "Number of new runs each of the best setting and of the baseline"),
-    "keep.data": Key("keep_data", one_of(*_WHEN), "Whose data files stay"),
+    "keep.data": Key("keep_data", one_of(*_WHEN), "Runs whose data files are kept"),
     "keep.log": Key("keep_log", one_of(*_WHEN), "Runs whose logs are kept, with their traces"),
     "keep.output": Key("keep_output", one_of(*_WHEN), "Runs whose standard output and error are kept"),
     "first.arguments": Key("first", words, "Arguments of one complete run before the sweep"),

@@ -362,8 +362,8 @@ def _flush_state(parameters: Mapping[str, Any], syncs: int | None) -> str:
     if syncs == 0 or (asked and syncs is None):
         return "not synced"
     if syncs is None:
-        return "n/a: no log shows if data were synced"
-    return "n/a: data were synced, but it is unknown if that was inside the timed part"
+        return "n/a: no log shows if the data was synced"
+    return "n/a: the data was synced, but it is unknown if inside the timed part"
 
 
 def page_cache_state(parameters: Mapping[str, Any], result: Mapping[str, Any]) -> str:
@@ -371,5 +371,9 @@ def page_cache_state(parameters: Mapping[str, Any], result: Mapping[str, Any]) -
     asked = [parameters[key] is True for key in _FORGOTTEN if key in parameters]
     if any(asked):
         known = isinstance((result.get("extra") or {}).get("cached_before_read"), int | float)
-        return "dropped" if known else "n/a: pages were to be dropped, but it is unknown how many stayed in memory"
+        return (
+            "dropped"
+            if known
+            else ("n/a: the program was told to drop pages, but it is unknown how many stayed in memory")
+        )
     return "not dropped" if asked else "n/a: the program does not report if pages were dropped before it read"

@@ -91,7 +91,7 @@ def check_storage(runs: Sequence[PointSpec], data: Path, storage: Backend, launc
     """
     nodes = max((launcher.nodes(spec.options) for spec in runs), default=1)
     if storage.one_node and nodes > 1:
-        raise UsageError(f"{storage.name} storage belongs to one node, but {launcher.name} is to use {nodes} nodes")
+        raise UsageError(f"{storage.name} storage belongs to one node, but {launcher.name} would use {nodes} nodes")
     varied = {name for spec in runs for name in spec.point}
     if "object_size" in varied and not storage.objects:
         raise UsageError(f"matrix.object_size: {storage.name} storage has no object size; only CephFS has one")
