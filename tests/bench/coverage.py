@@ -152,7 +152,9 @@ def simulated(
 
 
 def effect_holds(found: Design, truth: np.ndarray) -> bool:
-    """Returns True if the interval of the odd points' mean ratio to the even ones contains the true value."""
+    """Returns True if the interval of the mean ratio of odd-numbered points to even-numbered points contains the true
+    value.
+    """
     half = len(truth) // 2
     ratio = found.contrast(
         [(sign / half, 2 * pair + place) for pair in range(half) for place, sign in ((1, 1), (0, -1))]

@@ -207,8 +207,8 @@ SINGLE = (
     *parts(
         "harm_rings", "left_to_child", " >out; code=$?; until grep -q d out; do sleep 0.01; done; cat out; echo $code"
     ),
-    # Three of these programs leave no room for a log, and the profiler prints a message about that
-    # (tests/py/test_profiler_odd.py).
+    # Three programs of harm_odd are missing from this list: they leave no room for a log, and the profiler prints a
+    # message about that (tests/py/test_profiler_odd.py).
     *parts(
         "harm_odd",
         "closed little_stack no_processes handler "

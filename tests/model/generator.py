@@ -37,7 +37,7 @@ class WideStream:
     slot: int
     mode: str
     own_buffer: bool  # setvbuf gave it a buffer.
-    positioned: bool = False  # A call moved its position.
+    positioned: bool = False  # True once rewind or fseek was called on the stream.
     has_letters: bool = False  # A call read or wrote letters, or found the end of the file.
 
     def seek_returns(self) -> bool:

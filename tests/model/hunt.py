@@ -34,7 +34,7 @@ from rules import Rules
 
 HERE = Path(__file__).resolve().parent
 NOT_UNDER_DARSHAN = (
-    "freopen",  # Darshan keeps the earlier file of a reopened stream, and uses it in later programs.
+    "freopen",  # Darshan counts a reopened stream for its earlier file, also in later programs of the same process.
     *(
         "openat2",
         "tmpfile",

@@ -242,8 +242,8 @@ def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
 
 
 def test_mpi_calls_inside_mpiio_are_no_time_of_their_own() -> None:
-    """The module APMPI also counted the MPI calls by which MPI-IO exchanges data, so that MPI and MPI-IO each fill the
-    whole run.
+    """The module APMPI also counted the MPI calls by which MPI-IO exchanges data, so that the times of MPI and MPI-IO
+    add up to more than the run.
     """
     made = read_log(LOGS / "e3sm_io_heatmap_only.darshan")
     mpiio = made.frames["MPI-IO"].filter(regex="F_(READ|WRITE|META)_TIME").sum(axis=1).sum() / made.nprocs

@@ -30,7 +30,7 @@ def library() -> Path:
 
 
 def sampled(folder: Path, name: str, *arguments: str, hz: int = 1000, **settings: str) -> list[Path]:
-    """Runs a program of tests/c with samples, checks that it behaves as without them, and returns its logs."""
+    """Runs a program of tests/c with samples, checks that it succeeds and prints nothing, and returns its logs."""
     done = harness.run(harness.build_program(name), *arguments, folder=folder, IOLENS_SAMPLE=str(hz), **settings)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return harness.logs(folder)

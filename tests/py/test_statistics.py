@@ -172,8 +172,8 @@ def test_a_quiet_neighbour_narrows_no_interval() -> None:
 
 
 def test_intervals_that_hold_together_are_wider() -> None:
-    # There are two comparisons, so alpha / 2; two groups of two with s^2 = (ln 2)^2/2 each: half width t_1 ln(2) /
-    # sqrt(2)
+    # There are two comparisons, so alpha is halved. Both groups have two runs and s^2 = (ln 2)^2 / 2, so the half width
+    # is t_1 ln(2) / sqrt(2).
     family = st.family([[4.0, 8.0], [1.0, 2.0], [1.0, 1.0]])
     half = student.t_quantile(1 - 0.0125, 1) * math.log(2) / math.sqrt(2)
     assert family.against(0, 1).high == pytest.approx(4 * math.exp(half))

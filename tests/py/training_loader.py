@@ -62,7 +62,7 @@ size_t fread(void *memory, size_t size, size_t count, FILE *stream) {
 
 
 def load(path: str, format: str, seconds: float) -> bytes:
-    """Reads a batch, and decodes it for `seconds` seconds into a 64th of its bytes."""
+    """Reads a batch, sleeps `seconds` seconds as if it decoded the batch, and returns every 64th byte."""
     batch = FORMATS[format][1](Path(path))
     time.sleep(seconds)
     return batch[::64]

@@ -148,8 +148,8 @@ class SimulatedCall:
 
 @dataclass(frozen=True)
 class SimulatedRun:
-    """The calls of each rank in order, and `program`: the same steps, with the messages that receives from any source
-    got.
+    """The calls of each rank in order, and `program`, the steps that were simulated. In `program`, each receive from
+    any source names the message that it received.
     """
 
     calls: list[list[SimulatedCall]]

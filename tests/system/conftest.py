@@ -21,8 +21,8 @@ ON_ONE_MACHINE = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
-"""Open MPI settings for the cluster: the nodes have their own host names and one network interface. Ranks are not
-bound, because Slurm is told of more cores than exist.
+"""Open MPI settings for the cluster, whose nodes are processes of this machine with host names of their own and a
+common network interface (lo). Ranks are not bound to cores, because Slurm is told of more cores than exist.
 """
 
 

@@ -5,7 +5,7 @@
 #include "pattern.h"
 #include "result.h"
 
-/* Times in seconds over the ranks. */
+/* Results of one operation; times are in seconds, as spreads over the ranks. */
 typedef struct Operation {
     bool writing;
     Spread total; /* Time from before the file is opened until it is closed. */

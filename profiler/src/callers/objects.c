@@ -19,8 +19,8 @@ struct object {
     /* `begin` and `end`: the range of addresses to which the object is mapped. `bias`: the difference between
        an address in memory and the address in the object's file. */
     uint64_t begin, end, bias;
-    uint32_t last_era; /* Era of the object's addresses in which it was unloaded; STILL_LOADED if it was not
-                          unloaded. */
+    uint32_t last_era; /* Era of the object's addresses when the object was unloaded; STILL_LOADED if it was
+                        * not unloaded. */
     bool seen;         /* True if the object was in the loader's list at the last look. */
     struct chain_object what;
 };

@@ -22,7 +22,7 @@ typedef int dump_function(int variable, char ***lines, int form);
 static const char *const FRAMEWORKS[] = {"pml", "mtl", "btl", "smsc", "osc", "coll", "op"};
 enum { FRAMEWORK_COUNT = sizeof FRAMEWORKS / sizeof *FRAMEWORKS };
 
-/* Prefixes of the names of parameters that the launcher sets, not the user. */
+/* Prefixes of the names of MCA parameters that the launcher sets, not the user. */
 static const char *const OTHERS[] = {
     "orte", "ess", "pmix", "prte", "plm", "odls", "oob", "rmaps", "mpi_oversubscribe"};
 

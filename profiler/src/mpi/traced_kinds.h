@@ -261,7 +261,7 @@
 #define WIDE   false
 #define WIDE_c true
 
-/* `of` is the variable that holds the facts of the communicator. */
+/* The variable `of` points to the description of the communicator (struct comm) while the statement runs. */
 #define WITH_COMM(statement)                                                                                 \
     do {                                                                                                     \
         const struct comm *of = comm_of(COMM);                                                               \

@@ -20,7 +20,8 @@ struct clock_offsets {
     bool ended;     /* True if `end` was measured. */
     struct clock_offset begin, end;
     int64_t zero_ns; /* The moment on which all ranks agreed, by this clock, corrected by `begin`. */
-    /* Clocks that the first rank of a clock is compared with; -1 for none. */
+    /* Ranks with which the first rank of this clock compares its clock: `parent` (-1 if there is none) and
+     * the first `children` entries of `child`. */
     int32_t parent, children, child[CLOCK_CHILDREN];
 };
 

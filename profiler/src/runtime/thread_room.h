@@ -10,7 +10,7 @@
 
 struct room;
 
-/* All per-thread blocks of one kind, including those of ended threads. */
+/* The size of the per-thread blocks of one kind, and the blocks of ended threads, which new threads reuse. */
 struct thread_rooms {
     size_t bytes; /* Size of each block in bytes. */
     struct spin lock;

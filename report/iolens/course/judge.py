@@ -26,8 +26,8 @@ LOOKS = ("finds", "holds_up", "logs")
 """Kinds of claims that the logs answer without a measurement, so that there is no interval."""
 
 Found = Mapping[str, Callable[[Path], list[str]]]
-"""Functions from a log to names, by kind of claim: `finds`, the rules of the advice that have a finding in the log;
-`holds_up`, the file whose I/O other ranks waited for most, if there is one.
+"""Functions that return names for a log, by kind of claim. `finds` returns the advice rules that have a finding in the
+log; `holds_up` returns the file for whose I/O other ranks waited most, if there is one.
 """
 
 

@@ -27,7 +27,7 @@ static struct {
 unsigned iolens_counters_tracing = IOLENS_TRACE_CALLS;
 
 /* Returns true if the state has already been filled in. Must be called after the events are chosen: from then
- * on migrations have either a counter or a reason for having none. */
+ * on, the event `migrations` either is counted or has a reason why it is not. */
 static bool is_noted(const struct counters_state *state)
 {
     return state->counted || *state->reasons.of[SET_MIGRATIONS];

@@ -136,8 +136,8 @@ static bool has_name(const struct buffer *rows, const struct row *row)
     return false;
 }
 
-/* Adds the settings of `own` that differ from those of `first`, and the names of settings that only `first`
- * has. Adds at most as many rows as `own` has. */
+/* Adds the settings of `own` that differ from those of `first`. While there are fewer rows than `own` has,
+ * also adds each setting that only `first` has, as `not set`. */
 static void put_differences(const struct buffer *first, const struct buffer *own, struct buffer *rows)
 {
     const struct row *mine = (const struct row *)own->data, *theirs = (const struct row *)first->data;

@@ -37,7 +37,8 @@ struct streams {
  * begins. */
 void streams_start(void);
 
-/* Returns true if this pseudo-file name of Darshan's belongs to a standard stream that is a file. */
+/* Returns true if this pseudo-file name of Darshan's, such as <STDOUT>, belongs to a standard stream that is
+ * redirected to a file. */
 bool streams_is_redirected(const char *name);
 
 /* Returns true if this record id belongs to a standard stream that is not a file but, for example, a terminal

@@ -129,8 +129,8 @@ static void add(const void *memory, int64_t bytes, const void *caller)
     if (!state)
         return;
     if (state->amounts.calls == 0)
-        objects_look(); /* Looks up the loaded libraries now, because the process may be killed before the
-                         * spool's next update, and its callers need names. */
+        objects_look(); /* Looks up the loaded libraries now: if the process is killed before the spool's next
+                         * update, the callers of malloc still need their names. */
     spin_lock(&iolens_heap_lock);
     take(state, memory, &earlier); /* A block that is still known at this address was freed by a call that was
                                     * not recorded. */

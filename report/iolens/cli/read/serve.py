@@ -48,7 +48,7 @@ def _read(paths: list[Path]) -> NamedLogs:
 
 
 def _source(path: Path) -> Source[Any]:
-    """Returns a log, or the store in a folder."""
+    """Returns the source of answers at a path: the log, or the store that `iolens ingest` made in the folder."""
     from iolens.pages.answers.sources import of_log, of_store
 
     if not path.is_dir():

@@ -378,7 +378,9 @@ def _refuse_beside_container(args: argparse.Namespace) -> None:
 
 
 def _analysis(file: Path, program: str) -> dict[str, str]:
-    """Returns the requests in a file of `iolens apa`; prints which functions of the program cannot be traced."""
+    """Returns the profiler's settings for the requests in a file of `iolens apa`; prints which of the requested
+    functions cannot be traced.
+    """
     from iolens.lab.run.settings import apa
 
     asked = apa.read_apa(file)

@@ -1,4 +1,6 @@
-"""Phases as the tables of the C program: numbers by rank, steps, programs, files, views, communicators."""
+"""Convert phases into the tables of the generated C program: numbers by rank, steps, programs, files, views,
+communicators.
+"""
 
 from __future__ import annotations
 
@@ -210,8 +212,8 @@ def _views(trace: Trace) -> list[str]:
 
 
 def _c_string(text: str) -> str:
-    """Returns a text as a string literal of C: bytes that are not plain ASCII, and question marks, which begin
-    trigraphs, are written in octal.
+    """Returns a text as a string literal of C. Bytes that are not printable ASCII, quotes, backslashes, and question
+    marks, which begin trigraphs, are written in octal.
     """
     plain = {byte: chr(byte) for byte in range(0x20, 0x7F) if chr(byte) not in '"\\?'}
     return f'"{"".join(plain.get(byte, f"{chr(92)}{byte:03o}") for byte in text.encode("utf-8", "surrogateescape"))}"'

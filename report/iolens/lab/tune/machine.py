@@ -90,8 +90,8 @@ def parts_at(machines: Machines, setting: Features) -> dict[str, Array]:
 
 
 def byte_time(machines: Machines, setting: Features, stripe: int, buffer: int) -> Array:
-    """Returns the time per byte on each machine; `stripe` and `buffer` are the sizes for which the times per piece and
-    per round are given.
+    """Returns the time per byte of the setting on each machine. `stripe` and `buffer` are the stripe size and the
+    buffer size to which the machines' times per piece and per round refer.
     """
     part = parts_at(machines, setting)
     targets, links = part["target"] / setting.stripes, part["link"] / setting.writers

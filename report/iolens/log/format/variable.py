@@ -75,8 +75,8 @@ def read_lustre(log: Container, region: Region) -> Records:
 def _lustre_v1(
     log: Container, region: Region, data: bytes, words: list[int], at: int, rows: list[tuple[Any, ...]]
 ) -> int:
-    """Reads the record of version 1 at word `at` into `rows`: OST and MDT counts, MDT offset, stripe size and count,
-    OSTs. Returns the position after the record.
+    """Reads the record of version 1 at word `at` into `rows`: id, rank, OST and MDT counts, index of the first OST,
+    stripe size and count, OSTs. Returns the position after the record.
     """
     head = words[at : at + 7]
     if len(head) < 7 or not 0 <= head[6] <= len(words) - at - 7:

@@ -1,1 +1,1 @@
-"""Check a comparison against the field's rules for measurements, using the records of its runs."""
+"""Check a comparison against the established rules for performance measurements, by the records of its runs."""

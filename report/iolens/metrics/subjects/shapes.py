@@ -50,8 +50,8 @@ def operation_seconds(subjects: Subjects) -> pd.DataFrame:
 
 @once_per_job
 def operation_calls(subjects: Subjects) -> pd.DataFrame:
-    """Returns the calls of all ranks, a row per operation that any subject did: name, then for each subject a column
-    named by its letter with the mean over its logs (NaN if no log records them).
+    """Returns one row per operation that any subject called: name, and for each subject a column, named by its letter,
+    with the calls of all ranks (mean over its logs; NaN if no log records them).
     """
     parts = [
         operation_counts(job).frame().assign(letter=letter)

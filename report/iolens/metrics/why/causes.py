@@ -85,11 +85,11 @@ def _seconds(activities: Activities, rank: np.ndarray, since: np.ndarray, until:
 
 
 class _Groups:
-    """The collective calls in which all ranks wait for all, as points at which two ranks are in step.
+    """The collective calls in which every rank waits for all others; at each of them two ranks are in step.
 
-    latest: the moment at which the last rank began each group. left: the moments at which each of its ranks left it. A
-    rank that did not wait to complete a posted call left it when the last rank had posted. of_call: the group that a
-    call completes, or -1.
+    A group is one collective call of all its ranks. latest: the moment at which the last rank began each group. left:
+    the moments at which each of its ranks left it; if a rank posted the call and had no need to wait when it completed
+    it, this is the moment at which the last rank had posted. of_call: the group that a call completes, or -1.
     """
 
     def __init__(self, program: Program, joins: Joins) -> None:

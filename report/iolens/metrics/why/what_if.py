@@ -115,7 +115,9 @@ def most_on_files(program: Program, joins: Joins, graph: Graph, files: Collectio
 
 
 def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, beside: Beside) -> Iterator[_Asked]:
-    """Yields each question with the gaps and costs to replay."""
+    """Yields each what-if question with the gaps between calls and the costs of calls with which the run is
+    replayed.
+    """
     work = _FileWork(program, joins, graph)
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)
     if work.seconds > 0 or threads_do_io:

@@ -205,7 +205,7 @@ def _spaced(flow: list[Flowable], spacing: Spacing) -> list[Flowable]:
 
 
 def _titled(title: str) -> list[Flowable]:
-    """Returns a heading, or nothing."""
+    """Returns the title as a heading; an empty list if there is no title."""
     return [_paragraph(title, "heading")] if title else []
 
 

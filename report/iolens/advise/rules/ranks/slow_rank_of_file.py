@@ -62,8 +62,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 
 def _slow(job: Job, limits: Limits, name: str, chosen: np.ndarray) -> _Slow:
-    """Returns the slow shared records of a layer, except files with collective calls and ranks that move nearly all
-    bytes.
+    """Returns the shared records of a layer in which one rank is far slower than the others. Files with collective
+    calls, and records whose slowest rank moved nearly all bytes, are left out.
     """
     records, prefix = job.records[name], LAYERS[name].prefix
     spent = sum((seconds_in(job, name, kind, waits=False) for kind in KINDS), start=np.zeros(len(records)))

@@ -308,7 +308,7 @@ def stripe_writers(job: Job) -> Records | None:
     """Returns how many ranks wrote to the stripes of each file that more than one rank wrote, by `id`.
 
     Columns: stripes (that were written), fewest and most (ranks on one of them), ranks (of the file), bytes (written).
-    None if `target_bytes` has a reason instead of a table.
+    None if `target_bytes` has a reason instead of a table, or if no stripe is known to be written.
     """
     rows, _ = stripe_records(job)
     if rows is None:

@@ -139,7 +139,7 @@ def _per_unit(rows: Records, keys: list[str], units: list[str], measures: Measur
 
 
 class DrillTable:
-    """The rows of a table, from the sums of each depth."""
+    """Computes the rows of a table that is grouped by several levels, from the sums at each level."""
 
     def __init__(
         self,

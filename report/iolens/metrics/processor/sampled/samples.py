@@ -109,7 +109,9 @@ def hot_lines(job: Job, limit: int = 15) -> pd.DataFrame | None:
 
 
 def why_no_lines(job: Job) -> str:
-    """Returns the first reason that explains why `hot_lines` is None for a sampled job; "" for other jobs."""
+    """Returns the first reason why `hot_lines` is None for a sampled job; "" for a job without samples, or with known
+    lines.
+    """
     rows = sample_rows(job)
     if rows is None or (rows["line"] != "").any():
         return ""
