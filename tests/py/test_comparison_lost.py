@@ -102,7 +102,7 @@ def test_a_baseline_that_had_to_move_is_said(tmp_path: Path) -> None:
         write_run(run, {"stripe_count": 1}, repetition, 100.0, status="failed", reason="it crashed")
     results = load_results(folder)
     said = cautions(results, compare(results.runs, results.settings))
-    assert "No run with 1 stripe can be compared: the baseline has 2 stripes." in said
+    assert "No run with 1 stripe can be compared, so the baseline has 2 stripes." in said
 
 
 def test_lost_runs_that_were_repeated_are_said_and_count(tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def test_a_wrong_activity_is_named(tmp_path: Path, text: str, words: str) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["99"], "the course has no activity 99; it has 1, 2, 3"),
+        (["99"], "the course has no activity 99; its activities are 1, 2, 3"),
         (["nowhere"], "nowhere/experiment.yaml: No such file"),
         (["6", "--full"], "ior of activity-6 has no solver that --full could switch on; run it without --full"),
     ],

@@ -267,7 +267,9 @@ def test_one_name_is_not_given_to_several_logs(tmp_path: Path) -> None:
     words = [mpirun, "-np", "2", "sh", "-c", "echo x >$$.txt"]
     done = iolens("run", "--", *words, cwd=tmp_path, IOLENS_LOGFILE=str(tmp_path / "my.log"))
     assert done.returncode == 0
-    assert f"{tmp_path / 'my.log'} is the name of one log, and none of the 2 logs is of a process" in done.stderr
+    assert (
+        f"{tmp_path / 'my.log'} is the name of one log, but no process of the 2 logs started all others" in done.stderr
+    )
     assert not (tmp_path / "my.log").exists()
 
 

@@ -19,8 +19,8 @@ static const char NOTES[] = "\nWithout an option that names the problem, ./check
 // clang-format off
 static const Option OPTIONS[] = {
     {"config_file", OPTION_TEXT, offsetof(Config, config_file), "FILE", "read this resource file; it overrides the options of\n" "                               the problem"},
-    {"nx", OPTION_COUNT, FIELD(nx), "N", "ranks along i of each face"},
-    {"ny", OPTION_COUNT, FIELD(ny), "N", "ranks along j of each face"},
+    {"nx", OPTION_COUNT, FIELD(nx), "N", "ranks along i on each face of the cubed sphere"},
+    {"ny", OPTION_COUNT, FIELD(ny), "N", "ranks along j on each face of the cubed sphere"},
     {"im_world", OPTION_COUNT, FIELD(im_world), "N", "cells along the edge of a face"},
     {"lm", OPTION_COUNT, FIELD(lm), "N", "levels", .also = "n_levs"},
     {"num_writers", OPTION_COUNT, FIELD(io_ranks), "N", "number of ranks that write; a divisor of 6 * NY", .also = "n_writers"},

@@ -1,8 +1,8 @@
 /* restart_simulator: how MAPL's climate models read a checkpoint. */
 #include "simulate.h"
 
-static const char USAGE[] = "restart_simulator: read the checkpoint that checkpoint_simulator wrote as MAPL "
-                            "does, and check every value\n"
+static const char USAGE[] = "restart_simulator: read, as MAPL does, the checkpoint that checkpoint_simulator "
+                            "wrote, and check every value\n"
                             "usage: mpirun -np P restart_simulator [options]      P must be 6 * NX * NY\n\n";
 
 static const char NOTES[] =
@@ -16,8 +16,8 @@ static const char NOTES[] =
 // clang-format off
 static const Option OPTIONS[] = {
     {"config_file", OPTION_TEXT, offsetof(Config, config_file), "FILE", "read this resource file; it overrides the options of\n" "                               the problem"},
-    {"nx", OPTION_COUNT, FIELD(nx), "N", "ranks along i of each face"},
-    {"ny", OPTION_COUNT, FIELD(ny), "N", "ranks along j of each face"},
+    {"nx", OPTION_COUNT, FIELD(nx), "N", "ranks along i on each face of the cubed sphere"},
+    {"ny", OPTION_COUNT, FIELD(ny), "N", "ranks along j on each face of the cubed sphere"},
     {"im_world", OPTION_COUNT, FIELD(im_world), "N", "cells along the edge of a face"},
     {"lm", OPTION_COUNT, FIELD(lm), "N", "levels"},
     {"num_readers", OPTION_COUNT, FIELD(io_ranks), "N", "number of ranks that read; a divisor of 6 * NY"},

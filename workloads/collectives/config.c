@@ -47,9 +47,11 @@ static void read_names(Config *config, Trouble *trouble)
     for (const char *at = config->names; *at != '\0' && !trouble->any;) {
         size_t length = strcspn(at, ",");
         const Operation *operation = operation_named(at, length);
-        if (operation == NULL || config->chosen_count == CHOSEN_MAX)
+        if (operation == NULL)
             trouble_note(trouble, "--operations %.*s: unknown; the operations are %s", (int)length, at,
                          DEFAULTS.names);
+        else if (config->chosen_count == CHOSEN_MAX)
+            trouble_note(trouble, "--operations: more than %d", CHOSEN_MAX);
         else
             config->chosen[config->chosen_count++] = operation;
         at += length + (at[length] == ',');

@@ -147,7 +147,8 @@ static void check(const Settings *s, int ranks, Trouble *trouble)
            "-c needs an interface with collective calls: MPIIO, HDF5 or NCMPI");
     demand(trouble, (s->view || s->strided || s->preallocate) && strcasecmp(s->api, "MPIIO") != 0,
            "-V, -S and -p are for -a MPIIO");
-    demand(trouble, s->strided && (!s->view || s->block != s->transfer), "-S needs -V and -b equal to -t");
+    demand(trouble, s->strided && (!s->view || s->block != s->transfer),
+           "-S needs -V, and -b must be equal to -t");
     bool own_driver = strcmp(s->driver, DRIVER_LUSTRE_LIKE) == 0;
     demand(trouble, !own_driver && strcmp(s->driver, DRIVER_LIBRARY) != 0,
            "--mpiio-driver: the drivers are " DRIVER_LIBRARY " and " DRIVER_LUSTRE_LIKE);

@@ -18,11 +18,12 @@ static const struct column COLUMNS[] = {
     TEXT(host, "S64", "host name of the rank's node", TEXT_NAME),
     COLUMN(begin_offset, "<f8", "s",
            "time by which this clock was ahead of rank 0's clock at the end of MPI_Init"),
-    COLUMN(begin_uncertainty, "<f8", "s", "largest error of `begin_offset`, to either side"),
+    COLUMN(begin_uncertainty, "<f8", "s", "largest error of `begin_offset`, in either direction"),
     COLUMN(end_offset, "<f8", "s",
            "time by which this clock was ahead of rank 0's clock at the start of MPI_Finalize; NaN: not "
            "measured, because the process was killed"),
-    COLUMN(end_uncertainty, "<f8", "s", "largest error of `end_offset`, to either side; NaN: not measured"),
+    COLUMN(end_uncertainty, "<f8", "s",
+           "largest error of `end_offset`, in either direction; NaN: not measured"),
 };
 
 /* Collects this rank's row of `clocks`. Ranks for which there is no room have no row. */

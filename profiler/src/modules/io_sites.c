@@ -85,7 +85,7 @@ static void start(void)
 {
     int64_t callers = iolens_io_callers;
     if (!settings_number(iolens.settings.io_callers, 0, CHAIN_MOST, &callers))
-        iolens_say("IOLENS_IO_CALLERS=%s is not a number of callers from 0 to %d, so no callers of I/O "
+        iolens_say("IOLENS_IO_CALLERS=%s is not a depth of call chains from 0 to %d, so no callers of I/O "
                    "functions are recorded",
                    iolens.settings.io_callers, CHAIN_MOST);
     iolens_io_callers = (int)callers;

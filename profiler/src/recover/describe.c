@@ -4,7 +4,7 @@
 
 #include "../tables/process_table.h"
 
-static const char INTRODUCTION[] = "# The tables of the private regions\n"
+static const char INTRODUCTION[] = "# The tables that the profiler adds to a Darshan log (private regions)\n"
                                    "\n"
                                    "Printed by `iolens-recover tables` from the rows in `src/tables.def`; "
                                    "[LOG.md](LOG.md) has the format. *Merged* is\n"

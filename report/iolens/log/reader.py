@@ -101,7 +101,7 @@ def _missing(
         left = f"; only the first {len(tables[name]):,} rows are there" if name in tables else ""
         said.append(f"{name}: the file is truncated{left or '; nothing is there' * bool(unread)}.")
     if log.names.cut:
-        said.insert(0, "Names of files: the file is truncated; some or all are missing.")
+        said.insert(0, "Names of files: the log is truncated, and some or all names are missing.")
     if not private and metadata.get("lib_ver", "").startswith("iolens"):
         said.append(
             "The file is truncated: the data that iolens adds to Darshan's (hosts, hints, processes) is missing."

@@ -31,7 +31,7 @@ static const struct column COLUMNS[] = {
     {"event", "S64", "", "name of the event, as PAPI or perf calls it", offsetof(struct row, event),
      COUNTER_NAME_BYTES, COLUMN_KEY, TEXT_WORD},
     MERGED(value, "<i8", "",
-           "the count; task-clock in ns, peak-memory in B; below 0: not counted. Where `time_running` is "
+           "the count; task-clock in ns, peak-memory in B; below 0: not counted. If `time_running` is "
            "less than `time_enabled`, multiply the count by time_enabled / time_running",
            COLUMN_SUM),
     MERGED(time_enabled, "<f8", "s", "time for which the profiler had requested the count", COLUMN_SUM),

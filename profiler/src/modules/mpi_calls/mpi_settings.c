@@ -36,7 +36,8 @@ static const struct column COLUMNS[] = {
     TEXT(kind, "S16",
          "library: name and version; component: the open components of the framework `name`; eager limit: "
          "the limit of an open component, in bytes; parameter: a setting of the library that differs from "
-         "its default; environment: a variable that is set and is not one of the library's parameters",
+         "its default; environment: a set environment variable of MPI or its network that is none of these "
+         "parameters",
          TEXT_WORD),
     TEXT(name, "S64", "name of the setting, as the library calls it", TEXT_WORD),
     TEXT(value, "S128", "value of the setting; cut at 127 bytes", TEXT_NAME),

@@ -78,7 +78,7 @@ void mpi_sites_start(void)
 {
     int64_t callers = 1;
     if (!settings_number(iolens.settings.callers, 0, CHAIN_MOST, &callers))
-        iolens_say("IOLENS_CALLERS=%s is not a number of callers from 0 to %d, so 1 caller is recorded",
+        iolens_say("IOLENS_CALLERS=%s is not a depth of call chains from 0 to %d, so 1 caller is recorded",
                    iolens.settings.callers, CHAIN_MOST);
     iolens_callers = (int)callers;
     iolens_mpi_traced = 0;

@@ -333,8 +333,8 @@ static const struct column COLUMNS[] = {
     COLUMN(fetched, "<i8", "B",
            "bytes of mapped ranges that the page cache held at the end and not at the start: storage "
            "delivered them, for any process of the node and by faults or calls. Bytes that left the page "
-           "cache meanwhile are missing. For a file with holes, or with reserved space that was never "
-           "written, at most the bytes that have data"),
+           "cache again before the end are not counted. In a file with holes, or with reserved space that "
+           "was never written, at most the bytes that have data are counted"),
     COLUMN(reached, "<i8", "B",
            "bytes that were in the page table of the process at the end. The kernel also enters "
            "neighbours of a touched page there, so this is an upper bound of the bytes touched"),

@@ -19,7 +19,7 @@ static const struct column COLUMNS[] = {
     COLUMN(node, "<i4", "node",
            "the innermost place of the call chain, a row of `call_nodes`; -1: not known"),
     COLUMN(periods, "<i4", "periods",
-           "number of timer periods, up to this time, for which the sample stands"),
+           "number of timer periods that this sample counts for; the last one ended at `time`"),
     COLUMN(kind, "<u1", "kind", "0: the thread was running; 1: it waited in a system call or for a core"),
 };
 

@@ -111,8 +111,8 @@ def _print_first_runs(experiment: Experiment, search: Search, allowed: Budget, f
     for text in planned.texts:
         print(printable_text(f"\n{text.rstrip()}", keep="\n"))
     print(
-        f"\nThe model chooses further runs among {len(search.points)} settings by the results of these: {allowed} in "
-        f"all. Then "
+        f"\nFrom the results of these runs, the model chooses further ones among {len(search.points)} settings: "
+        f"{allowed} in all. Then "
         f"{_confirmations(experiment)}.\n"
         f"{planned.need} below {planned.data}, where {planned.free / 1e9:.2f} GB are free"
     )

@@ -68,7 +68,7 @@ def _folder_of(activity: str) -> Path:
     folders = {path.name.removeprefix("activity-"): path for path in course_folder().glob("activity-*")}
     if activity not in folders:
         known = ", ".join(sorted(folders, key=int))
-        raise UsageError(f"the course has no activity {activity}; it has {known}")
+        raise UsageError(f"the course has no activity {activity}; its activities are {known}")
     return folders[activity]
 
 

@@ -90,8 +90,9 @@ def _cost_table(found: Sequence[LibraryCosts], files: int, pairs: int) -> str:
     ):
         rows.append([words, f"{values[0]:.1f}", *(f"{value - values[0]:+.1f}" for value in values[1:])])
     note = (
-        f"Added cost of each library; in brackets the 95 % interval of the median of {pairs} pairs of blocks (at\n"
-        "most 200 with cold caches). Processes: median processor time; memory at the end of main, spool included."
+        f"Added cost of each library; in brackets the 95 % interval of the median of {pairs} pairs of blocks of\n"
+        "calls (at most 200 with cold caches). Processes: median processor time, and largest memory until the end of\n"
+        "main, with the spool."
     )
     return "\n".join([*_lay_out([titles, *rows]), note])
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mtbf",
         type=float,
         metavar="HOURS",
-        help="mean time between failures of the job's nodes: also say how often its checkpoints are worth it",
+        help="mean time between failures of all the job's nodes: also print how often to write checkpoints",
     )
     parser.add_argument("--rules", action="store_true", help="print all rules and thresholds as Markdown")
     parser.add_argument(

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         )
     known = {order.name: order for order in orders(job, args.ranks_per_node)}
     if args.order not in known:
-        raise UsageError(f"{args.order} is not an order; choose from {', '.join(known)}")
+        raise UsageError(f"{args.order} is not a rank order; choose from {', '.join(known)}")
     print(plain_table(table))
     if max(known["SMP"].nodes) == 0:
         print(

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="LOG",
         help="a log of iolens or Darshan (3.0 or later), or the folder of a store of `iolens ingest`; "
-        "programs ask for it by its file name",
+        "client programs select it by the name of its file or folder",
     )
 
 

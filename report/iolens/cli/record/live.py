@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     jobs = snapshot.running_jobs()
     if args.snapshot:
         if args.job is None and len(jobs) != 1:
-            raise UsageError(f"{len(jobs)} jobs run here; add the id of the job to take a snapshot of")
+            raise UsageError(f"{len(jobs)} jobs run here; add the id of the job whose snapshot you want")
         chosen = jobs[0] if args.job is None else snapshot.chosen(jobs, args.job)
         make_folder(args.output)
         try:

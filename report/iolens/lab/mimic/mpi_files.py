@@ -147,8 +147,8 @@ def _with_kinds(
                     )
                 if 0 < count < len(mine):
                     notes.append(
-                        f"File {file}: the log does not tell which transfers were {way.lower()}; the mini-app takes "
-                        "the first ones."
+                        f"File {file}: the log does not tell which transfers were nonblocking; the mini-app makes "
+                        f"the first {count} nonblocking."
                     )
                 kinds[mine[at : at + count]] = other[kind]
                 at += count

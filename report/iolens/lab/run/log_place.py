@@ -83,7 +83,7 @@ def name_logs(logs: Sequence[Path], name: Path | None) -> tuple[Path, ...]:
         return (logs[0].replace(name),)
     first = _first_log(logs)
     if first is None:
-        say(f"{name} is the name of one log, and none of the {len(logs)} logs is of a process that started the others")
+        say(f"{name} is the name of one log, but no process of the {len(logs)} logs started all others")
         return tuple(logs)
     name.unlink(missing_ok=True)
     try:

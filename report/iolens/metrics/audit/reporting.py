@@ -102,7 +102,7 @@ def _sound(evidence: Evidence) -> Finding:
     """Checks Hoefler and Belli's rule 7: differences are tested by a sound method."""
     counts = [len(each) for each in evidence.groups.values()]
     if len(counts) < 2:
-        return UNKNOWN, "Fewer than two values are compared."
+        return UNKNOWN, "Fewer than two settings or logs have values to compare."
     if min(counts) < 2:
         return BROKEN, "A value from a single run may differ from others by chance."
     if evidence.by_block is None:
@@ -158,7 +158,7 @@ def _plots(evidence: Evidence) -> Finding:
     """
     if evidence.joined:
         return BROKEN, f"Lines connect levels of {evidence.joined}, which are names and not numbers."
-    return KEPT, "Intervals and single runs are drawn; lines connect only numbers."
+    return KEPT, "Figures show intervals and single runs; lines connect only levels that are numbers."
 
 
 CHECKS: Mapping[str, Callable[[Evidence], Finding]] = {

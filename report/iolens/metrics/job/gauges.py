@@ -30,7 +30,7 @@ _SOURCES = {
     "share": "POP: efficiencies of 0.8 are acceptable",
     "balance": "POP: efficiencies of 0.8 are acceptable",
     "size": "Lustre's default stripe size",
-    "stripes": "Lustre's manual: one stripe per writer, on the targets in the log",
+    "stripes": "Lustre's manual: one stripe per writer; here at most as many as the log has targets",
 }
 
 

@@ -30,7 +30,7 @@ PAIRED = "quotient of runs of one block, a repetition of every setting, so that 
 
 _SUPPOSES = {
     GEOMETRIC: "if the runs scatter log-normally",
-    RATIO: "if the runs scatter log-normally, with any spreads",
+    RATIO: "if the runs scatter log-normally, even with unequal spreads",
     PAIRED: "if the quotients scatter log-normally",
 }
 """Assumptions under which the coverage of a method holds."""

@@ -122,7 +122,7 @@ def method(by_block: bool) -> str:
     """Returns a sentence on how the ratios were computed, and on the coverage of their intervals."""
     return (
         f"{_BY_BLOCK if by_block else _BY_MEANS}; a setting's spread is estimated from its own and the others' runs, "
-        f"and intervals hold in {100 * CONFIDENCE:.0f} % of sweeps (simulated: report/STATISTICS.md)"
+        f"and {100 * CONFIDENCE:.0f} % of intervals contain the true ratio (simulated: report/STATISTICS.md)"
     )
 
 

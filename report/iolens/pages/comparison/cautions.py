@@ -144,7 +144,7 @@ def _moved_baseline(comparison: Comparison) -> list[str]:
         for name in comparison.factors
     }
     return [
-        f"No run with {describe_one(name, usual)} can be compared: the baseline has {describe_one(name, taken)}."
+        f"No run with {describe_one(name, usual)} can be compared, so the baseline has {describe_one(name, taken)}."
         for name, (usual, taken) in levels.items()
         if usual != taken
     ]

@@ -296,7 +296,7 @@ def _running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBloc
     programs = counts.set_index("start")
     says = finding.extremes(zip(programs, programs.max(), strict=True), words.count)
     says = f"largest number of processes at once by program: {says}"
-    yield FigureBlock(running_processes(programs), "", title="Processes that run, by program", says=says)
+    yield FigureBlock(running_processes(programs), "", title="Running processes over time, by program", says=says)
 
 
 def _running_counts(forest: Forest) -> pd.DataFrame | None:
@@ -308,7 +308,7 @@ def _running_counts(forest: Forest) -> pd.DataFrame | None:
 
 
 RUNNING: Exhibit[Forest] = Exhibit(
-    name="running", title="Processes that run, by program", metric=_running_counts, draw=_running_figure
+    name="running", title="Running processes over time, by program", metric=_running_counts, draw=_running_figure
 )
 
 

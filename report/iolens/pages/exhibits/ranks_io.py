@@ -32,8 +32,8 @@ def _pat_file_columns(what: str) -> Sequence[Column]:
 
 
 _FILE_NOTE = (
-    "Averages over the ranks that used the file, POSIX and STDIO; MiB/s: all bytes over all time in the calls. n/a: "
-    "the log holds the ranks of this file merged. Without files of /proc and /sys."
+    "Averages over the ranks that read or wrote the file, at the layers below MPI-IO; MiB/s: all bytes over all time "
+    "in the calls. n/a: the log merged the ranks of this file. Files of /proc and /sys are left out."
 )
 
 FILE_INPUT: Exhibit[Job] = Exhibit(
@@ -58,7 +58,7 @@ FILE_OUTPUT: Exhibit[Job] = Exhibit(
 
 MEMORY: Exhibit[Job] = Exhibit(
     name="memory",
-    title="Largest resident set of the ranks",
+    title="Largest resident set of each rank",
     metric=process.memory,
     columns=[NAME, Column("HiMem", "max_rss", words.size), *share_columns("HiMem", "max_rss", "B")[2:]],
     note="Values of an average rank, and of the ranks with the largest, median and smallest value.",

@@ -77,8 +77,8 @@ def _said(job: Job, files: Records, layer: str, given: float) -> Seen:
 RULE = Rule(
     id="write-amplification",
     title="More bytes are written than the program gave",
-    says="POSIX wrote `amplification` times the bytes that the program gave to MPI-IO for a file without data "
-    "sieving, or to HDF5 for its datasets where `hdf5-fill-values` is not reported",
+    says="POSIX wrote at least `amplification` times the bytes that the program gave to MPI-IO, in a file without data "
+    "sieving; or to HDF5's datasets, unless `hdf5-fill-values` is reported",
     limits=("amplification", "sieving_share", "few_calls"),
     why="The storage receives fill values, or the same bytes again.",
     read_more="https://docs.hdfgroup.org (chunking, fill values); man nc_set_fill",

@@ -64,8 +64,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="crowded-processors",
     title="Ranks share processors",
-    says="a rank was ready to run but had no processor for `core_wait` of the run, mostly outside MPI and I/O or while "
-    "no other rank had one either, on processors that other ranks may also use (needs `iolens run --trace mpi`)",
+    says="a rank that shares processors with others was ready to run but had none for `core_wait` of the run, mostly "
+    "outside MPI and I/O; or all ranks waited for processors at once (needs `iolens run --trace mpi`)",
     limits=("core_wait",),
     why="Ranks on one processor take turns, and all others wait for them in MPI; a rank that polls for messages takes "
     "the turn of a rank that computes.",

@@ -60,8 +60,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="missing-paths",
     title="Many paths are searched that do not exist",
-    says="`few_calls` opens and stats or more, over all ranks, found no such path, including the calls that loaders "
-    "must have made for entries of LD_LIBRARY_PATH; or `many_opens` of them took `worth_gain` of the run",
+    says="at least `few_calls` opens and stats over all ranks were of paths that do not exist, with those that loaders "
+    "must have made for entries of LD_LIBRARY_PATH; or `many_opens` recorded ones took `worth_gain` of the run",
     limits=("few_calls", "many_opens", "worth_gain"),
     why="Each of these calls asks a metadata server, and clients keep the answer that a path does not exist for a "
     "shorter time than other answers.",

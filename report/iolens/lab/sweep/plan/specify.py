@@ -95,11 +95,12 @@ def check_storage(runs: Sequence[PointSpec], data: Path, storage: Backend, launc
     varied = {name for spec in runs for name in spec.point}
     if "object_size" in varied and not storage.objects:
         raise UsageError(f"matrix.object_size: {storage.name} storage has no object size; only CephFS has one")
-    if storage.set_stripes is None and {"stripe_count", "stripe_size"} & varied:
+    stripes = sorted({"stripe_count", "stripe_size"} & varied)
+    if storage.set_stripes is None and stripes:
         kind, mount = file_system(existing(data))
         raise UsageError(
             f"{data} is on {kind} (mounted at {mount}), which has no stripes to vary: "
-            "leave stripe_count out of the matrix, or set storage.kind to emulated"
+            f"leave {' and '.join(stripes)} out of the matrix, or set storage.kind to emulated"
         )
 
 

@@ -239,7 +239,7 @@ MPI_COMMUNICATORS: Exhibit[Job] = Exhibit(
         Column("ranks in it", "size", words.count),
         Column("ranks of the other group", "remote_size", words.count, optional=True),
         Column("used by ranks", "ranks", words.guarded),
-        Column("of a rank, at most", "communicators", words.count),
+        Column("most on one rank", "communicators", words.count),
     ],
     note="Communicators that messages or collective calls used.",
     source=_SOURCE,

@@ -55,7 +55,7 @@ def time_note(job: Job) -> str:
             f"{outside}. Processor time inside these calls belongs to them."
         ]
     if samples.is_sampled(job) and not time.is_traced(job):
-        said = [f"From samples: shares of {whose} busiest thread, as parts of the run time."]
+        said = [f"From samples of {whose} busiest thread: shares of the run time."]
     elif time.summed_mpi(job) is not None and core_use(job) is None:
         less = ", less the calls that may lie in MPI-IO" if each[parts.ANY_MPI].any() else ""
         said = [f"I/O: the time in the records of files. MPI: as Darshan's module APMPI timed it{less}."]
@@ -153,7 +153,7 @@ def _thread_note(job: Job) -> str:
     found = threads.thread_balance(job)
     if found is None or not np.nan_to_num(found["openmp"]).any():
         return said
-    return f"{said} OpenMP: barriers, locks and idle workers of its library, from samples, on a core or not."
+    return f"{said} OpenMP: time in its library (barriers, locks, idle workers), from samples, with or without a core."
 
 
 THREAD_BALANCE: Exhibit[Job] = Exhibit(

@@ -47,8 +47,8 @@ HTTP_REQUESTS: Exhibit[Job] = Exhibit(
         Column("slowest rank, s", "seconds", words.seconds),
         Column("until first byte, s", "first_byte_seconds", words.seconds),
     ],
-    note="Bytes of bodies, without headers. For a part: answered with a range of the object (206); failed: not "
-    "answered, or with an error (400 and above). Received again: parts of an object that the same rank had fetched "
-    "before. Given by HDF5: what the program read from datasets of this file. Users, passwords and queries of "
-    "addresses are not kept.",
+    note="Bytes count bodies, not headers. For a part: requests answered with a range of the object (206). Failed: "
+    "requests not answered, or answered with an error (400 and above). Received again: parts of an object that the "
+    "same rank had fetched before. Given by HDF5: what the program read from datasets of this file. Users, passwords "
+    "and queries of addresses are not kept.",
 )

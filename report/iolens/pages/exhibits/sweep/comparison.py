@@ -328,7 +328,7 @@ BARS: Exhibit[Comparison] = Exhibit("bars", "What every setting gave", compariso
 
 POINTS: Exhibit[Comparison] = Exhibit(
     name="points",
-    title="Settings and what they gave",
+    title="Settings and their results",
     metric=comparison_points,
     columns=_points_columns,
     note=_points_note,
@@ -337,7 +337,7 @@ POINTS: Exhibit[Comparison] = Exhibit(
 
 BRIEF: Exhibit[Comparison] = Exhibit(
     name="brief",
-    title="Settings and what they gave, best first",
+    title="Settings and their results, best first",
     metric=_best_first,
     columns=_brief_columns,
 )

@@ -188,8 +188,8 @@ CHOICES: Exhibit[Latencies] = Exhibit(
         ),
         Column("remark", ("oversubscribed", "same_as"), _variant_remark),
     ],
-    note="From the library's own parameters, and from sends that returned without a receiver; n/a: not reported, or "
-    "not measured.",
+    note="First component: from the library's parameters. Eager limit: largest send that returned without a receiver. "
+    "n/a: not reported, not measured, or no limit among the sizes.",
 )
 
 IMPROVEMENT: Exhibit[Latencies] = Exhibit(

@@ -103,7 +103,7 @@ STEPS: Exhibit[Trail] = Exhibit(
 
 MACHINE: Exhibit[Trail] = Exhibit(
     name="machine",
-    title="The machine that these runs describe",
+    title="Model of the machine, fitted to these runs",
     metric=_machine,
     columns=[Column("", "trait"), Column("fitted", ("value", "low", "high", "unit"), fitted)],
     note="Median over the machines that fit the runs, and the range with 95 % of their weight; only one end of the "
