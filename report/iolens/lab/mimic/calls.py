@@ -56,15 +56,14 @@ class CallKind(IntEnum):
     MPI_READ_LATER = 35
     MPI_GET_SIZE = 36
     MPI_SET_SIZE = 37
-    MPI_INFO = 38
-    BARRIER = 39
-    BCAST = 40
-    REDUCE = 41
-    ALLREDUCE = 42
-    GATHER = 43
-    ALLGATHER = 44
-    SCATTER = 45
-    ALLTOALL = 46
+    BARRIER = 38
+    BCAST = 39
+    REDUCE = 40
+    ALLREDUCE = 41
+    GATHER = 42
+    ALLGATHER = 43
+    SCATTER = 44
+    ALLTOALL = 45
 
 
 TRANSFERS = (CallKind.WRITE, CallKind.READ)

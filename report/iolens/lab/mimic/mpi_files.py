@@ -71,7 +71,8 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
     calls = _in_view(calls, views)
     calls, openings, communicators = _with_openings(calls, counters, job.nprocs)
     hints = _given_hints(job, ids)
-    extra, more = _calls_without_times(job, ids, calls, openings, counters)
+    calls = _with_hints_of_views(calls, counters)
+    extra, more = _calls_without_times(job, ids, calls, openings)
     return MpiFiles(in_order(joined([calls, extra])), views, openings, communicators, hints, (*notes, *more))
 
 
@@ -210,6 +211,18 @@ def _with_openings(
     return calls.changed(detail=detail), tuple(openings), tuple(communicators)
 
 
+def _with_hints_of_views(calls: Calls, counters: Mapping[int, Mapping[str, int]]) -> Calls:
+    """Returns the calls with the offset 1 for each view that is set with hints: the log counts hints of opens and views
+    together, and opens come first.
+    """
+    offsets = calls.offset.copy()
+    for file, facts in counters.items():
+        mine = calls.file == file
+        rest = facts.get("HINTS", 0) - int((mine & (calls.kind == CallKind.MPI_OPEN)).sum())
+        offsets[np.flatnonzero(mine & (calls.kind == CallKind.MPI_VIEW))[: max(0, rest)]] = 1
+    return calls.changed(offset=offsets)
+
+
 def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
     """Returns, for each open, the ranks that opened the file together; no ranks if a rank opened it alone.
 
@@ -273,11 +286,8 @@ def _calls_without_times(
     ids: Mapping[int, int],
     calls: Calls,
     openings: Sequence[Opening],
-    counters: Mapping[int, Mapping[str, int]],
 ) -> tuple[Calls, list[str]]:
-    """Returns the calls of MPI-IO for which the log has only counts: sizes that were asked for or set, and hints that
-    were set after the open.
-    """
+    """Returns the calls of MPI-IO for which the log has only counts: sizes that were asked for or set."""
     parts, notes = [calls_of(0)], []
     only_read = np.flatnonzero([opening.mode & _RDONLY for opening in openings])
     refusing = (calls.kind == CallKind.MPI_OPEN) & np.isin(calls.detail, only_read)
@@ -299,11 +309,6 @@ def _calls_without_times(
                 f"The log has neither the times nor the sizes of MPI-IO's {total} {word}; the mini-app makes them as "
                 "HDF5 does: one after each open, to empty a file that is then written, and the others later."
             )
-    for file, facts in counters.items():
-        opens = calls[(calls.file == file) & (calls.kind == CallKind.MPI_OPEN)]
-        more = facts.get("HINTS", 0) - len(opens)
-        if more > 0 and len(opens):
-            parts.append(_shared_out(CallKind.MPI_INFO, opens, more, behind=True))
     return joined(parts), notes
 
 

@@ -47,7 +47,7 @@ static void perform(const struct step *step, const long *value)
         mpi_view(value);
     else if (kind >= MPI_WRITE && kind <= MPI_READ_LATER)
         mpi_move(kind, value);
-    else if (kind >= MPI_CLOSE && kind <= MPI_INFO)
+    else if (kind >= MPI_CLOSE && kind <= MPI_SET_SIZE)
         mpi_other(kind, value);
     else if (kind >= BARRIER)
         exchange(kind, value);

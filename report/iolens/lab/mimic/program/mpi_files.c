@@ -77,8 +77,11 @@ static void mpi_view(const long *value)
     const struct view *view = &views[value[DETAIL]];
     struct open_file *state = state_of(value[FILE_NUMBER]);
     MPI_Datatype type = pieces_of(view, false);
-    check(MPI_File_set_view(state->shared, view->displacement, MPI_BYTE, type, "native", MPI_INFO_NULL),
+    MPI_Info info = value[OFFSET] ? info_of(value[FILE_NUMBER]) : MPI_INFO_NULL;
+    check(MPI_File_set_view(state->shared, view->displacement, MPI_BYTE, type, "native", info),
           "MPI_File_set_view");
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
     MPI_Type_free(&type);
     forget_pieces(state);
     state->has_pieces = facts_of(value[FILE_NUMBER])->aligned;
@@ -132,7 +135,6 @@ static void mpi_other(enum kind kind, const long *value)
 {
     struct open_file *state = state_of(value[FILE_NUMBER]);
     MPI_Offset size = 0;
-    MPI_Info info;
     switch (kind) {
     case MPI_CLOSE:
         MPI_Wait(&state->later, MPI_STATUS_IGNORE);
@@ -146,12 +148,7 @@ static void mpi_other(enum kind kind, const long *value)
     case MPI_GET_SIZE:
         check(MPI_File_get_size(state->shared, &size), "MPI_File_get_size");
         break;
-    case MPI_SET_SIZE:
-        check(MPI_File_set_size(state->shared, value[LENGTH]), "MPI_File_set_size");
-        break;
     default:
-        info = info_of(value[FILE_NUMBER]);
-        check(MPI_File_set_info(state->shared, info), "MPI_File_set_info");
-        MPI_Info_free(&info);
+        check(MPI_File_set_size(state->shared, value[LENGTH]), "MPI_File_set_size");
     }
 }
