@@ -75,6 +75,7 @@ int main(int argc, char **argv)
     T(rename(b, b));
     T(link(b, b));
     T(symlink(b, b));
+    T(symlinkat(b, AT_FDCWD, b));
     T(mkdir(b, 0));
     T(rmdir(b));
     T(truncate(b, 0));
