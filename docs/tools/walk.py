@@ -1,10 +1,10 @@
 """Run the commands of the documents: walk.py FOLDER [--long] [--record] [PAGE ...].
 
-The blocks of a page are run in order, in one shell that stops at the first command that fails; commands.py says which
-are not. The blocks run in a folder that looks like a clone: it has links to the clone's files, but no results. Pages
-other than the tutorial start from a copy of the tutorial's folder, with stand-ins for a reader's program and logs, so
-that they do not depend on one another. The output of blocks is kept in FOLDER/PAGE.json; with --record it is written
-into the page (record.py).
+The blocks of a page are run in order, in one shell that stops at the first command that fails; commands.py lists the
+blocks that are not run. The blocks run in a folder that looks like a clone: it has links to the clone's files, but no
+results. Pages other than the tutorial start from a copy of the tutorial's folder, with stand-ins for a reader's program
+and logs, so that they do not depend on one another. The output of blocks is kept in FOLDER/PAGE.json; with --record it
+is written into the page (record.py).
 """
 
 from __future__ import annotations

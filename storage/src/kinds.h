@@ -1,8 +1,8 @@
-/* The charge for each kind of call in the project's calls/posix.def and stdio.def.
+/* Defines how the emulation charges each call in the project's calls/posix.def and stdio.def.
  *   FN (return type, name, parameters, arguments, after)
  *   FNB(return type, name, parameters, arguments, before, after)
  *   FNV(…, before, after) for variable arguments, FNZ(name, …, before, after) for calls that return nothing
- * `before` runs ahead of the real call, `after` behind it with `ret` and `began`, if emulation is on. */
+ * If emulation is on, `before` runs ahead of the real call, and `after` behind it with `ret` and `began`. */
 #ifndef OST_KINDS_H
 #define OST_KINDS_H
 

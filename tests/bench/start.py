@@ -43,7 +43,8 @@ def main() -> None:
     packages = {"this": CHECKOUT / "report"} | ({"other": args.other.resolve()} if args.other else {})
     added: dict[str, list[tuple[float, float]]] = {name: [] for name in packages}
     with TemporaryDirectory() as folder:
-        # Compiled modules are kept, as on any user's machine. Other jobs of this node are not inspected.
+        # Compiled modules are kept, as on any user's machine. With a spool folder of its own, `iolens run` does not
+        # look at other jobs of this node.
         environment = {**os.environ, "IOLENS_SPOOL": folder, "IOLENS_LIB": str(folders_of_libraries()[0])}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for turn in range(-1, args.pairs):

@@ -8,7 +8,7 @@ enum { MANY = 1 << 18, FEW_ENTRIES = 24 };
 
 static int failures;
 
-/* Replaces the function of comms.c; no request here belongs to a communicator. */
+/* Replace the functions of these names in comms.c; no request here belongs to a communicator. */
 struct comm *comm_hold(struct comm *comm) { return comm; }
 void comm_release(struct comm *comm) { (void)comm; }
 

@@ -24,8 +24,8 @@ void dgesv_(int *n)
     *n = (int)ddot_(&one, &x, &one, &x, &one);
 }
 
-/* Returns a number that the test can predict in place of the dot product, under the name of this function in
- * NumPy's build of BLAS. */
+/* Returns a number that the test can predict. It stands in for the dot product, under the name of that
+ * function in NumPy's BLAS. */
 double scipy_cblas_ddot64_(long n, const double *x, long ix, const double *y, long iy)
 {
     return (double)n * *x * *y + (double)ix + (double)iy;

@@ -55,8 +55,8 @@ RUN_LETTER(fputwc)
 RUN_LETTER(fputwc_unlocked)
 RUN_LETTER(putwc)
 
-/* NAME STREAM: reads a letter by the call NAME; result: letters, -1 for none. The change of the position
- * tells the bytes. */
+/* NAME STREAM: reads a wide character by the call NAME; result: 1, or -1 if none was read. The change of the
+ * stream's position shows its number of bytes. */
 #define RUN_GET(name)                                                                                        \
     RUN(name)                                                                                                \
     {                                                                                                        \

@@ -518,7 +518,7 @@ def test_ranks_on_few_processors_that_want_none_have_enough() -> None:
 
 
 def test_a_run_in_io_is_not_bound_by_its_processors() -> None:
-    """The verdict names I/O. The finding about processors may gain more, because waiting for a processor slows all
+    """The verdict names I/O, even if the finding about processors may gain more: waiting for a processor slows all
     parts of a run.
     """
     finding = Finding("crowded-processors", "high", "Ranks share processors", "", "", 0.5, "at most 50 %", "", "")

@@ -67,7 +67,9 @@ def behind(found: Any) -> Any:
 
 
 def poisoned_table(chunk: bytes) -> bytes:
-    """Returns a table in columns with control characters at the start of each text that is long enough."""
+    """Returns a stored table, one column after the other, with control characters in place of the start of each text
+    that is long enough.
+    """
     line, _, body = chunk.partition(b"\n")
     header, data, at = json.loads(line), bytearray(body), 0
     for column in header["columns"]:

@@ -30,8 +30,8 @@ def program(rank: int, rows: list[tuple[CallKind, int, int, int]]) -> Calls:
 
 
 def folded(calls: Calls, threshold: float = np.inf) -> list[int]:
-    """Checks that the steps of each group of ranks make the calls of the group, and returns the number of steps of each
-    group.
+    """Folds the calls of each group of ranks into steps, checks that the expanded steps are the same calls, and returns
+    the number of steps of each group.
     """
     sizes = []
     for group in rank_groups(calls, step_waits(calls, np.zeros(1 + int(calls.rank.max())))):

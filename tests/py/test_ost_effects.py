@@ -188,7 +188,9 @@ def test_speeds_vary_by_run_and_hour(tmp_path: Path, key: str) -> None:
 
 
 def test_wide_files_meet_slow_targets(tmp_path: Path) -> None:
-    """With one target in eight at half speed on average, eight stripes lose more often than one."""
+    """If one target in eight runs at half speed on average, files with eight stripes are slow in more hours than files
+    with one stripe.
+    """
     effects = {"slow_targets": 0.125}
     hit = {}
     for stripes in (1, 8):

@@ -1,5 +1,5 @@
-"""Tests the scripts that build packages: the release for which they build, the tools that they need, and their
-behaviour without these.
+"""Tests the scripts that build packages: the Debian release for which they build, the tools that they need, and their
+behaviour without these tools.
 """
 
 from __future__ import annotations

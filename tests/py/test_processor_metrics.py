@@ -419,7 +419,7 @@ def test_efficiencies_multiply(made: Job) -> None:
     value = dict(zip(found["name"], found["value"], strict=True))
     assert value["load balance"] == pytest.approx(7.0 / 8.5)
     assert value["core efficiency"] == pytest.approx(1.0)
-    # The 0.25 s of MPI_Init are left out of the 10 s.
+    # The 0.25 s of MPI_Init do not count, so 9.75 of the 10 s remain.
     assert value["communication efficiency"] == pytest.approx(8.5 / 9.75)
     factors = ("load balance", "core efficiency", "I/O efficiency", "communication efficiency")
     assert value["parallel efficiency"] == pytest.approx(math.prod(value[name] for name in factors))

@@ -171,7 +171,7 @@ def shares_below(rows: list[dict[str, float]]) -> list[float]:
 
 
 def usage(ranks: int) -> pd.DataFrame:
-    """Makes the private table `process`."""
+    """Returns the log's table `process`, with a row for each rank."""
     return pd.DataFrame(
         {
             "rank": range(ranks),

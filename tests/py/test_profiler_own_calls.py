@@ -1,4 +1,4 @@
-"""Calls that the libraries make for themselves are not recorded, because none of their calls reaches their own
+"""The profiler's libraries do not record their own calls, because none of these calls goes through one of their
 wrappers.
 """
 

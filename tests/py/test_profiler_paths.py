@@ -17,7 +17,7 @@ def library() -> Path:
 
 
 def names(folder: Path, *arguments: str, **settings: str) -> set[str]:
-    """Returns the files in the log of `cat arguments`."""
+    """Runs `cat` with these arguments, and returns the absolute paths of the files in its logs."""
     result = harness.run("/bin/cat", *arguments, folder=folder, **settings)
     assert result.returncode == 0, result.stderr
     found = {name for log in harness.logs(folder) for name in harness.read_log(log).name_records.values()}

@@ -44,7 +44,7 @@ BY_HAND = {
 }
 MARKS = {
     f"PAT_{name}" for name in "region_begin region_end record flush_buffer".split()
-} | {  # CrayPAT's functions for marks, and those of its include file for Fortran.
+} | {  # Names of CrayPAT's functions for C, and of those in its include file for Fortran.
     f"pat_{name}_{kind}"
     for name, kinds in {
         "region_begin": ["", "i4_", "i8_", "i4ns_", "i8ns_"],

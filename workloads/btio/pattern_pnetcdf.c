@@ -1,5 +1,5 @@
-/* Methods 2 and 3: a dump is one record of a PnetCDF variable, written by one call for each cell; one wait
- * completes all nonblocking calls. */
+/* Methods 2 and 3: a dump is one record of a PnetCDF variable. Method 2 moves each cell by a blocking call;
+ * method 3 posts a nonblocking call for each cell, and one wait completes them. */
 #include "pattern.h"
 
 #ifdef HAVE_PNETCDF

@@ -9,8 +9,8 @@
 
 /* The problem in MAPL's flags and resource files; all zero if none was given. */
 typedef struct Problem {
-    int nx, ny;   /* Number of ranks along i and j of each face; with --mode, `nx` is the number of cells
-                   * along an edge of a face. */
+    int nx, ny;   /* Number of ranks along i and j of each face. With --mode (writing or gathering alone),
+                   * `nx` is instead the number of cells along an edge of a face, and `ny` is not used. */
     int im_world; /* Cells along an edge of the cube. */
     int lm;       /* Number of levels. */
     int io_ranks; /* Number of writers or readers. */

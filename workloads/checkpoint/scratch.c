@@ -30,8 +30,8 @@ static void write_netcdf(const char *path, const float *packet, size_t cells, Tr
 #else
 static void write_netcdf(const char *path, const float *packet, size_t cells, Trouble *trouble)
 {
-    trouble_note(trouble, "cannot write %s with %zu cells at %p: built without netCDF", path, cells,
-                 (const void *)packet);
+    (void)packet, (void)cells;
+    trouble_note(trouble, "cannot write %s: this program was built without netCDF", path);
 }
 #endif
 

@@ -16,8 +16,8 @@ typedef struct Run {
     Selection selection;
     int variable_count;
     Variable variables[VARIABLES_MAX];
-    long long eager;     /* Size of a message, in bytes, that eager_observed() returned; 0 if it was not
-                          * called. */
+    long long eager;     /* Size in bytes of the largest message whose send does not wait for its receiver
+                          * (eager_observed()); EAGER_NONE if there is none, 0 if it was not measured. */
     int count, capacity; /* Number of latencies, and room for them. */
     Latency *latencies;
     double total_seconds; /* Seconds of all measurements. */

@@ -6,7 +6,8 @@
 #include "fail.h"
 
 typedef struct Findings {
-    long long files, found; /* Numbers of files seen and found, on all ranks. */
+    long long files, found; /* Numbers of files examined and of files that match the options, over all
+                             * ranks. */
 } Findings;
 
 /* Finds the files that the options ask for. Every rank lists all folders, and examines its share of the

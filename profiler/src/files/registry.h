@@ -35,7 +35,7 @@ struct registry {
     struct file *first, **last;
     /* Number of states of real files; pseudo files such as <STDIN> or heatmap:POSIX do not count. */
     atomic_size_t used;
-    /* Number of states of each module, including those of pseudo files. */
+    /* Number of per-file states of each module; states of pseudo files count too. */
     atomic_size_t states[MODULE_COUNT];
     struct file *shared; /* First of the shared files, which are chained in the same order on all ranks. */
     _Atomic uint32_t partial; /* Bit m: module m could not record some file. */

@@ -137,8 +137,8 @@ static void read_usage(void *state)
     };
 }
 
-/* Returns true if the program runs under `iolens run`, which shows where each process spends its time, and
- * the process ran long enough for that. */
+/* Returns true if the process's times are worth a record: it runs under `iolens run`, which shows them, and
+ * has run for at least LEAST_SECONDS. */
 static bool matters(void) { return *iolens.settings.run && clock_now(&iolens.clock) >= LEAST_SECONDS; }
 
 static bool is_time_or_unknown(double value) { return isnan(value) || is_measured_time(value); }

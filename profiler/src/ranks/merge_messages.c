@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-/* A sender announces this value instead of a size if no bytes will follow. The receiver answers whether it
- * has room. */
+/* Announced by a sender instead of a size if its buffer failed; then nothing follows. After a size, the
+ * receiver answers whether it has room. */
 static const size_t NOTHING = SIZE_MAX;
 
 static int receive(const struct iolens_transport *transport, int rank, struct buffer *into)

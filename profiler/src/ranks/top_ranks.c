@@ -10,8 +10,8 @@ enum { CLASSES = 65 };
  * exceed it. */
 static int class_of(int64_t weight) { return weight > 0 ? 64 - __builtin_clzll((uint64_t)weight) : 0; }
 
-/* Returns the class at which the places run out: ranks of higher classes are all chosen, and of this class
- * only as many as `room` receives. */
+/* Returns the class at which the places run out. All ranks of higher classes are chosen, and of this class
+ * only as many as the number that this function stores in `room`. */
 static int last_class(const int64_t *ranks, int64_t most, int64_t *room)
 {
     int class = CLASSES - 1;

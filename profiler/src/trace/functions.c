@@ -102,9 +102,10 @@ void __cyg_profile_func_enter(void *function, void *caller)
     open->call.t0 = iolens_now();
 }
 
-/* Returns the place of the function that is being left. That is its entry with the frame `frame`; else its
- * outermost entry farther in, because entries inside that one were left before; else one farther out, if the
- * function has used more of its stack since. */
+/* Returns the place of the function that is being left: its entry with the frame `frame`; else the outermost
+ * of its entries with a lower frame, because the entries inside that one were left before; else the innermost
+ * of its entries with a higher frame, if the function has used more of its stack since; NOWHERE if it has
+ * none. */
 __attribute__((noinline)) static int place_of(struct stack *stack, uintptr_t function, uintptr_t frame)
 {
     int found = NOWHERE;

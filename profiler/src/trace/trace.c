@@ -29,7 +29,7 @@ struct search {
     void *found;
 };
 
-/* Looks the name up in a library that the program loaded privately. */
+/* Looks the name up in one loaded library, which may be private to its loader (RTLD_LOCAL). */
 static int search_in(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;

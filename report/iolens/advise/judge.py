@@ -85,7 +85,7 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
 
 
 def _by_finding(one: Finding, share: float | None) -> Verdict:
-    """Returns the verdict that names one finding."""
+    """Returns the verdict that is made from one finding: what limits the run, and how much a remedy can save."""
     kind = _BOUNDS.get(one.id) or ("mpi" if one.id in BESIDE_IO else "transfers")
     said = f"Bound by {kind}" if _BOUNDS.get(one.id) else one.title
     gain = f"; a remedy can save {one.gain_words}" if one.gain is not None else f": {one.gain_words}"

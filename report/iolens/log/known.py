@@ -144,6 +144,6 @@ def check_job(job: dict[str, Any]) -> None:
     if not all(type(number) is int for number in numbers):
         raise ValueError("a number of its process is invalid")
     if type(job.get("processor", {}).get("peak", 0)) is not int:
-        raise ValueError("the peak of its processor is not a number")
+        raise ValueError("the peak of its processor is not a whole number")
     if not all(type(host) is int and 0 <= host < len(hosts) for host in job.get("rank_host", [])):
         raise ValueError("a rank refers to an unknown host")

@@ -103,7 +103,9 @@ def ordered(rows: Records, *names: str) -> Records:
 
 
 def _ranked(values: np.ndarray, falling: bool) -> np.ndarray:
-    """Returns the order of the values; unknown values (NaN) come last."""
+    """Returns a sort key for each value, which ascends with the values or, if `falling`, against them; unknown values
+    (NaN) come last.
+    """
     known, inverse = np.unique(values, return_inverse=True)
     place: np.ndarray = inverse
     if not falling:

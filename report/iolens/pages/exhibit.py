@@ -1,7 +1,7 @@
-"""One metric with its table, its figures and its words: declared once, shown on pages and in terminals, exported.
+"""One metric with its table, figures and words: declared once, shown on pages and in terminals, and exported.
 
-Pages name an exhibit as an object. `S` is the type of the data from which its metric is computed: a Job, or the
-comparison of a sweep.
+Pages refer to an exhibit by its Python object, not by its name. `S` is the type of the data from which its metric is
+computed: a Job, or the comparison of a sweep.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ class Column:
 class Exhibit(Generic[S]):
     """`metric` gives the rows (arrays or a frame), in bytes and seconds; its docstring has their definition and source.
 
-    `name` names the file of an export, which has all columns of the rows. Without `columns` there is no table. `note`
-    stands below the table. `needs` is a column without which the rows are meaningless: if all its values are 0, the
-    exhibit is left out. `draw` makes the figures from the subject and the metric's rows. `absent` returns the reason
-    why there is no table although a reader would expect one. If an exhibit can be `asked`, its metric also takes a
-    user's choice of levels, rows and threshold (metrics/processor/ask.py). A `drilled` exhibit goes down from a total
-    (metrics/processor/sampled/drill.py) by any of its `levels`; its first column has the names. An exhibit that is
-    `apart` is shown by `iolens table` and exported, but is in no summary, and on a page only in place of an exhibit
-    that has nothing to show. `source` tells how to record the data, if not every run does. `instead` is the exhibit
-    that `iolens table` shows if this one has nothing. `whole` returns all rows, including those for which a page has no
-    room: an export has them all. `listed` returns all rows for a page with room for them, if these are not the rows of
-    an export: families of files instead of each file. `ranks` returns the ranks behind these rows, so that a reader can
-    filter by rank.
+    `name`: the name of the exported file, which has all columns of the rows. `columns`: the columns of the table;
+    without them there is no table. `note`: a text below the table. `needs`: a column without which the rows are
+    meaningless; if all its values are 0, the exhibit is left out. `draw` makes the figures from the subject and the
+    metric's rows. `absent` returns the reason why there is no table although a reader would expect one. `asked`: True
+    if the metric also takes a user's choice of levels, rows and threshold (metrics/processor/ask.py). `drilled`: True
+    if the table goes down from a total (metrics/processor/sampled/drill.py) by any of its `levels`; its first column
+    has the names. `apart`: True if `iolens table` and exports have the exhibit, but no summary does, and a page only in
+    place of an exhibit that has nothing to show. `source`: how to record the data, if not every run does. `instead`:
+    the exhibit that `iolens table` shows if this one has nothing. `whole` returns all rows, including those for which a
+    page has no room: an export has them all. `listed` returns all rows for a page with room for them, if these are not
+    the rows of an export: families of files instead of each file. `ranks` returns the ranks behind these rows, so that
+    a reader can filter by rank.
     """
 
     name: str

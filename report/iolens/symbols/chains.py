@@ -1,4 +1,6 @@
-"""Call chains as the functions that a reader of the program knows."""
+"""Joins call chains from their nodes and leaves out the functions that a reader of the program does not know: wrappers
+of the profiler and functions of the interpreter.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Starts counting when the process begins, and again in a child of fork. */
+/* Starts the process's performance counters when the process begins, and again in a child of fork. */
 #include <pthread.h>
 
 #include "../../runtime/wrap.h"

@@ -85,8 +85,8 @@ bool streams_any_pending(void);
  * which the C library flushes them. */
 void streams_each_open(void (*work)(struct stream *stream, int64_t left));
 
-/* Detaches all streams from their records, which a child of fork has lost. Streams keep their files until the
- * next use. */
+/* Detaches all streams from their records, which a child of fork has lost. Each stream keeps its file, and
+ * gets a record again when it is used next. */
 void streams_reset(void);
 
 #endif

@@ -205,8 +205,9 @@ def _end_of_file(file: int, spans: dict[tuple[int, int], tuple[float, float]]) -
 def _renames(
     counted: Counted, spans: dict[tuple[int, int], tuple[float, float]], called: Collection[tuple[int, int]]
 ) -> Calls:
-    """Returns the renames. `detail` is the number of the file under its new name. `called` has the pairs of file and
-    rank whose calls make a POSIX record.
+    """Returns the calls that rename files; `detail` is the number of the file under its new name. `called`: the pairs
+    of file and rank that have a POSIX record because of other calls; a rename of any other file must come after the
+    rename that makes its record (chain_renames).
     """
     origin = counted.sources
     sources = counted.of("POSIX_RENAME_SOURCES")

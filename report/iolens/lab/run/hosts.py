@@ -11,11 +11,11 @@ from iolens.lab.run.mpi_launch.allocation import allocation
 
 
 def hosts_of(logs: Sequence[Path], ranks: int | None = 1) -> list[str]:
-    """Returns each host once: those that the logs name, in their order, or else those that the launcher fills.
+    """Returns each host once: the hosts that the logs name, in their order, or else the hosts that the launcher fills.
 
-    Logs of other profilers name no hosts. Instead of them, the nodes of this job to which a launcher assigns `ranks`
-    ranks are returned; outside of a batch job that is only this machine. If `ranks` is None, the run was on other
-    machines than this one, and nothing but its logs can name them.
+    Logs of other profilers name no hosts. The function then returns the nodes of this batch job on which the launcher
+    starts `ranks` ranks; outside of a batch job, this machine. If `ranks` is None, the run was on other machines, and
+    only its logs can name them.
     """
     named = list(dict.fromkeys(host for log in logs for host in _hosts_in(log)))
     if named or ranks is None:

@@ -1,4 +1,4 @@
-"""The trail of a search, kept as tuning.json in the folder of the results."""
+"""The record of a search: its steps, and why it stopped; kept as tuning.json in the folder of the results."""
 
 from __future__ import annotations
 

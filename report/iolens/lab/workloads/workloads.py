@@ -45,7 +45,7 @@ def volume_of(workload: Workload, arguments: Sequence[str], ranks: int) -> int |
     try:
         return workload.volume(arguments, ranks)
     except ValueError:
-        return None  # The program itself will report the error in this argument.
+        return None  # The workload reports this invalid argument itself when it runs.
 
 
 def refusal_of(workload: Workload, arguments: Sequence[str], ranks: int) -> str | None:

@@ -31,12 +31,13 @@ class Evidence:
     setting or subject that the run belongs to, `started` a time in ISO 8601, `hosts` a tuple of names,
     `cached_before_read` a part of the data from 0 to 1; memory and bytes are in bytes. `pages_written` and `pages_read`
     are the state of the page cache, in the words of run.json. `groups`: the measured values of each group, in the order
-    of its runs; `rate` is True if these are rates (else times). `base` names the baseline of the ratios, with its
-    absolute value; it is empty without ratios. `left_out`: groups that are not compared, and why. `bounded`: groups
-    whose bound is drawn. `joined`: a setting whose levels are names although a figure joins its points by lines; empty
-    if there is none. `swept`: the runs of a sweep, each in an empty folder of its own. `from_logs`: the measured values
-    come from logs. `by_block`: ratios compare runs of the same block (`paired`), or means of a sweep's points if False;
-    None if each ratio uses the spread of its own two groups (`statistics`).
+    of its runs; `rate`: True if these values are rates, False if they are times. `base` names the baseline of the
+    ratios, with its absolute value; it is empty without ratios. `left_out`: groups that are not compared, and why.
+    `bounded`: number of groups for which a figure shows an upper bound. `joined`: a setting whose levels are names
+    although a figure joins its points by lines; empty if there is none. `swept`: True if the runs are those of a sweep,
+    each in an empty folder of its own. `from_logs`: True if the measured values come from logs. `by_block`: True if
+    ratios compare runs of the same block (`paired`), False if they compare means of a sweep's points, None if each
+    ratio uses the spread of its own two groups (`statistics`).
     """
 
     runs: pd.DataFrame

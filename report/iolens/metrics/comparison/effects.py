@@ -19,8 +19,8 @@ Point = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class PointGroups:
-    """The points that may be compared, in two forms. `family` has the rates of each point, `design` the estimates that
-    compare points (None without points). `at` gives a point's position in both.
+    """The comparable points: `family` has the rates of each point, `design` the estimates by which points are compared
+    (None without points). `at` gives a point's position in both.
     """
 
     at: Mapping[Point, int]

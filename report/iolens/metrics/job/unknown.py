@@ -26,8 +26,8 @@ RECORDS, TRANSFERS, REMARKS = "some records", "some transfers", "some numbers"
 """Kinds of gaps whose reason is a complete sentence."""
 
 _LITTLE = 0.05
-"""Time that no record explains cannot change the verdict on what limits the run if it is below this share of an average
-rank's time.
+"""Share of an average rank's time. If less time than this has no record, it is assumed not to change the verdict on
+what limits the run.
 """
 
 CLOCK = "start and end to less than a second"

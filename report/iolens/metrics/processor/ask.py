@@ -61,7 +61,7 @@ class Condition:
         return equal if self.relation == "=" else ~equal
 
     def number(self, values: np.ndarray) -> np.ndarray:
-        """Returns True for each number that meets the condition."""
+        """Returns an array of bool: True for each number that meets this condition."""
         try:
             wanted = float(self.value)
         except ValueError:

@@ -192,7 +192,7 @@ def family(groups: Sequence[Sequence[float]]) -> Family:
 
 
 def _log_moments(logs: Sequence[float]) -> Summary:
-    """Returns number, mean and variance of some logarithms."""
+    """Returns the number, mean and variance of these logarithms; the variance of a single one is None."""
     mean = fmean(logs)
     if len(logs) == 1:
         return Summary(1, mean, None)

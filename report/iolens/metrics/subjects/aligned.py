@@ -67,7 +67,9 @@ def _measurements(found: Mapping[Key, Sequence[float]], key: Key) -> Sequence[fl
 
 
 def _largest_first(rows: list[dict[str, Any]], letters: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the rows; those of each profile are sorted by the size of their change, others keep their order."""
+    """Returns the rows group by group: rows of a profile by the size of their change, the largest first; rows of other
+    groups in their old order.
+    """
 
     def size(row: dict[str, Any]) -> float:
         """Returns the largest change of any subject; 0 if none is known."""

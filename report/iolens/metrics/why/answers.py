@@ -461,9 +461,10 @@ def cores_bound(job: Job) -> float | None:
     """Returns the most seconds that a core for each rank can save; None if the log's events leave out a part of the
     job, or the kernel did not count the waits for cores.
 
-    No chain of work becomes shorter by more than the waits for cores on it, so the critical path bounds the saving.
-    Added up are the waits that events place on the path and, for each rank, its other waits, but no more than its other
-    time on the path. The run still takes as long as the rank that computes longest.
+    No chain of work becomes shorter by more than the waits for cores on it, so the critical path bounds the saving. The
+    bound adds the waits that events place on the path. For each rank it also adds the waits that no event places, up to
+    the rank's other time on the path. It is at most the run time minus the computing time of the rank that computes
+    longest.
     """
     found, use, times = why(job), core_use(job), rank_time(job)
     if found is None or use is None or times is None or not _is_whole(found) or np.isnan(use.runnable).any():

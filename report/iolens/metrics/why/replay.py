@@ -246,7 +246,9 @@ def _in_python(program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray
 
 
 class _Walk:
-    """Advances each rank through its calls as far as the calls of others allow; the same as replay.c in Python."""
+    """Advances each rank through its calls as far as the calls of others allow. Does in Python what replay.c does
+    in C.
+    """
 
     def __init__(self, program: Program, graph: Graph, gap: np.ndarray, cost: np.ndarray) -> None:
         self.gap, self.cost, self.rank = gap.tolist(), cost.tolist(), program.rank.tolist()

@@ -35,7 +35,7 @@ def of_log(job: Job) -> Source[Job]:
 
 
 def of_store(store: Store) -> Source[Store]:
-    """Returns a store of logs (`iolens ingest`) as a source."""
+    """Returns the source of answers for a store of logs (`iolens ingest`): its tables and its overview."""
     from iolens.pages.exhibits.fleet import FLEET_EXHIBITS
 
     return Source(store, FLEET_EXHIBITS, _overview_of_store)

@@ -88,7 +88,7 @@ def _new_sheet(page: Page) -> Flowable:
 
 
 def _template(name: str, title: str, subtitle: str, labels: Sequence[str]) -> PageTemplate:
-    """Returns the frame of a page, with its header and footer."""
+    """Returns the template of a PDF page: its frame, header and footer."""
     frame = Frame(
         _MARGIN,
         _MARGIN / 2 + _FOOTER,

@@ -12,7 +12,9 @@ from iolens.pages.subjects.words import value_text
 
 
 def verdict_table(verdicts: Sequence[LimitVerdict]) -> Table:
-    """Returns a row per limit."""
+    """Returns a table with a row for each limit of `iolens check`: its values before and now, the change, and the
+    verdict.
+    """
     rows = [
         [
             one.limit.text,

@@ -1,1 +1,1 @@
-"""Rules about calls on names: opening, closing and querying files, and locks."""
+"""Rules about metadata calls, such as opening, closing and querying files, and about locks."""

@@ -145,7 +145,9 @@ def _launcher_options(experiment: Experiment) -> Mapping[str, Any]:
 
 
 def spec_of_first(experiment: Experiment) -> PointSpec:
-    """Returns the specification of the complete run: unchanged storage, the usual MPI library and its default hints."""
+    """Returns the specification of the one complete run before the sweep: on storage as it is, with the usual MPI
+    library and its default hints.
+    """
     return PointSpec(
         id=FIRST,
         ranks=experiment.ranks,

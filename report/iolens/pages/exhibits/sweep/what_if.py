@@ -66,7 +66,9 @@ def _error_text(found: WhatIf) -> str:
 
 
 def _best_text(found: WhatIf) -> str:
-    """Returns the setting to choose, and the machines for which it holds; empty if the machine was not varied."""
+    """Returns a sentence that names the setting to choose and the machines for which it holds; an empty text if the
+    machine was not varied.
+    """
     best = smallest_of_fastest(found)
     if found.links is None or best is None:
         return ""
