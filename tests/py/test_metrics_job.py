@@ -219,7 +219,7 @@ def test_an_overflow_is_remarked() -> None:
 
 @pytest.mark.parametrize(
     ("private", "said"),
-    [({}, "does not record them"), ({"mpiio_hints": pd.DataFrame()}, "the program gave none")],
+    [({}, "does not record them"), ({"mpiio_hints": pd.DataFrame()}, "the program gave no hints")],
 )
 def test_no_hints_are_not_hints_that_nobody_recorded(private: dict[str, Any], said: str) -> None:
     assert said in no_hints(job({"MPI-IO": pd.DataFrame()}, **private))
