@@ -33,8 +33,8 @@ void writes_free(WriteLog *log);
  * name and then renamed. */
 void writes_save(const WriteLog *log, const char *path, Trouble *trouble);
 
-/* How aggregators share the units of a file, which are its stripes or the objects in which the stripes
- * lie. */
+/* Describes how aggregators share the units of a file. The units are its stripes, or the objects in which the
+ * stripes lie. */
 typedef struct Sharing {
     int64_t units;
     int64_t most;    /* Largest number of distinct aggregators of a unit. */

@@ -132,8 +132,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_hdf5_not_collective = {
     .name = "hdf5_not_collective",
     .meaning = "Transfers of an HDF5 dataset for which the program asked for collective calls, and which "
-               "HDF5 carried "
-               "out independently",
+               "HDF5 carried out independently",
     TABLE_ROWS(COLUMNS),
     .recording.file_bytes = sizeof(struct dataset_counts),
     .merging.collect = collect,

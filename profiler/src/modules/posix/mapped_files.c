@@ -386,12 +386,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 const struct process_table table_mapped_files = {
     .name = "mapped_files",
     .meaning = "Files that a rank mapped into its memory. The profiler asks the kernel when a file is "
-               "mapped, when a "
-               "mapping is removed and when the program ends, for at most 0.1 s and 2 % of the run time. It "
-               "does not "
-               "ask about mappings of a killed process, mappings beyond 256 at a time, and mappings of bytes "
-               "that are "
-               "already mapped",
+               "mapped, when a mapping is removed and when the program ends, for at most 0.1 s and 2 % of "
+               "the run time. It does not ask about mappings of a killed process, mappings beyond 256 at a "
+               "time, and mappings of bytes that are already mapped",
     TABLE_ROWS(COLUMNS),
     .recording.file_bytes = sizeof(struct mapped_counts),
     .recording.end = end,

@@ -210,8 +210,7 @@ static const struct column COLUMNS[] = {
     MERGED(live_bytes, "<i8", "B", "bytes of these blocks", COLUMN_SUM),
     MERGED(high_bytes, "<i8", "B",
            "bytes in use when the rank's whole heap was largest. Rows of several ranks add up bytes of "
-           "different "
-           "moments",
+           "different moments",
            COLUMN_SUM),
     MERGED(
         high_time, "<f8", "s",
@@ -259,8 +258,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     if (iolens_heap_not_followed > 0)
         snprintf(iolens_heap_remark, REMARK_BYTES,
                  "%lld blocks of the heap were not followed, because there were too many at a time: their "
-                 "bytes are "
-                 "missing in its high water and in what was not freed.",
+                 "bytes are missing in its high water and in what was not freed.",
                  (long long)iolens_heap_not_followed);
 }
 
