@@ -40,6 +40,8 @@ class _Answers(http.server.BaseHTTPRequestHandler):
     """
 
     protocol_version = "HTTP/1.1"
+    # Otherwise the body of each answer would wait 40 ms until the client confirms that it has the header.
+    disable_nagle_algorithm = True
     content = bytes(WHOLE)
     answered: ClassVar[list[range]] = []
 
