@@ -274,7 +274,7 @@ def test_what_is_there_of_a_file_that_was_cut_short_is_read(job: Job, tmp_path: 
     begin = names.offset
     if not names.length:
         pytest.skip("a log without names and records")
-    for place in {begin, begin + 1, *range(begin, len(whole), max(1, (len(whole) - begin) // 8)), len(whole) - 1}:
+    for place in {begin, begin + 1, *range(begin, len(whole), max(1, (len(whole) - begin) // 4)), len(whole) - 1}:
         path.write_bytes(whole[:place])
         found = read_log(path)
         assert (found.nprocs, found.run_time, found.command) == (job.nprocs, job.run_time, job.command)

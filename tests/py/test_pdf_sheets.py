@@ -46,6 +46,11 @@ def said_by(*command: object) -> str:
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
 
 
+@pytest.fixture(scope="module")
+def structure(pdf: Path) -> str:
+    return said_by("pdfinfo", "-struct-text", pdf)
+
+
 def fills(pdf: Path) -> list[float]:
     """Returns how much of each sheet between header and footer is filled, from the top to the last mark."""
     subprocess.run(["pdftoppm", "-r", "20", "-gray", pdf, pdf.with_suffix("")], check=True)
@@ -63,9 +68,8 @@ def test_no_sheet_but_the_last_is_under_a_third_full(pdf: Path) -> None:
     assert last > 0
 
 
-def test_all_words_of_a_sheet_are_in_the_structure(pdf: Path) -> None:
+def test_all_words_of_a_sheet_are_in_the_structure(pdf: Path, structure: str) -> None:
     assert "Tagged:          yes" in said_by("pdfinfo", pdf)
-    structure = said_by("pdfinfo", "-struct-text", pdf)
     spoken = "".join(structure.split())
     for sheet in said_by("pdftotext", "-raw", pdf, "-").split("\f"):
         body = [line for line in sheet.splitlines()[2:] if not re.match(r"page \d+ of \d+|[A-Z ]+$", line)]
@@ -73,8 +77,7 @@ def test_all_words_of_a_sheet_are_in_the_structure(pdf: Path) -> None:
         assert len(missing) <= len(body) / 50, missing  # poppler reads a few words of figures incorrectly.
 
 
-def test_tables_have_heads_and_pages_have_headings(pdf: Path) -> None:
-    structure = said_by("pdfinfo", "-struct-text", pdf)
+def test_tables_have_heads_and_pages_have_headings(structure: str) -> None:
     assert structure.count("H1 (block)") >= 3
     tables = re.split(r"^ +Table \(block\)$", structure, flags=re.MULTILINE)[1:]
     widths = []
