@@ -16,7 +16,7 @@ from random_jobs import random_job
 
 TESTS = Path(__file__).parents[1]
 LOGS = sorted([*(TESTS / "data").rglob("*.darshan"), *(TESTS / "advice/logs").glob("*.darshan")])
-JOBS, FIRST = int(os.environ.get("ADVICE_JOBS", "300")), int(os.environ.get("ADVICE_SEED", "1"))
+JOBS, FIRST = int(os.environ.get("ADVICE_JOBS", "100")), int(os.environ.get("ADVICE_SEED", "1"))
 
 
 def test_random_jobs_are_judged_without_contradiction() -> None:

@@ -40,19 +40,19 @@ def test_programs_of_several_ranks_that_once_failed() -> None:
 
 @pytest.mark.parametrize("more", [[], ["--traces"], ["--striped"]])
 def test_random_programs(more: list[str]) -> None:
-    hunt("-n", 2000, "--seed", 2, *more)
+    hunt("-n", 1000, "--seed", 2, *more)
 
 
 @pytest.mark.mpi
 @pytest.mark.skipif(not OPEN_MPI, reason="the model's programs of several ranks are started by Open MPI's mpirun")
 def test_random_programs_of_several_ranks() -> None:
-    hunt("-n", 200, "--seed", 2, "--ranks", 4)
+    hunt("-n", 100, "--seed", 2, "--ranks", 4)
 
 
 @pytest.mark.mpi
 @pytest.mark.skipif(not OPEN_MPI, reason="mini-apps are started by Open MPI's mpirun")
 def test_mini_apps_of_random_programs() -> None:
-    command = [sys.executable, REPOSITORY / "tests/model/hunt_mimic.py", "--build", REPOSITORY / "build", "-n", "100"]
+    command = [sys.executable, REPOSITORY / "tests/model/hunt_mimic.py", "--build", REPOSITORY / "build", "-n", "50"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
