@@ -8,11 +8,11 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
+from iolens.extras import installation_command
 from iolens.log import read_log
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -141,12 +141,17 @@ def test_heat_maps_are_exported(tmp_path: Path) -> None:
     assert sum(int(row["written"]) for row in rows if row["module"] == "POSIX") == 67108864
 
 
-def test_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--parquet", str(tmp_path)])
-    if find_spec("pyarrow") is None:
-        assert code == 2
-        assert 'pip install "iolens[parquet]"' in capsys.readouterr().err
-        return
+def test_the_package_for_parquet_is_installed_where_iolens_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("iolens.pages.export.find_spec", lambda name: None)
+    assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--parquet", str(tmp_path)]) == 2
+    assert f"install it: {installation_command('parquet')}" in capsys.readouterr().err
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--parquet", str(tmp_path)]) == 0
     import pandas as pd
 
     assert len(pd.read_parquet(tmp_path / f"{SMALL.name}.job.parquet")) == 1

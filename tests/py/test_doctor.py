@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
+from iolens.extras import installation_command
 from iolens.lab.doctor import parts, program_libraries, surroundings, system, trials, tried
 from iolens.lab.doctor.features import features
 from iolens.lab.doctor.finding import CheckResult
+from iolens.lab.doctor.parts import packages
 from iolens.lab.storage.mounts import file_system
 from job_example import job_of
 
@@ -145,6 +147,16 @@ def test_a_log_without_the_data_of_a_feature_is_said() -> None:
         assert (rows[name].works, rows[name].found) == (None, "the trial's log lacks the data")
 
 
+def test_a_missing_package_is_installed_where_iolens_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("iolens.lab.doctor.parts.version", version)
+    rows = {row.name: row.remedy for row in packages()}
+    assert rows["pyarrow"] == f"for Parquet files: {installation_command('parquet')}"
+    assert rows.keys() == {"pyarrow", "darshan"}
+
+
 @pytest.mark.parametrize(("installed", "works"), [("", None), ("1.9.4", None), ("2.3.0", True)])
 def test_the_package_behind_serve_is_found_by_version(
     installed: str, works: bool | None, monkeypatch: pytest.MonkeyPatch
@@ -157,6 +169,7 @@ def test_the_package_behind_serve_is_found_by_version(
     monkeypatch.setattr("iolens.lab.doctor.features.version", version)
     rows = {row.name: row for row in features(trials.FeatureTrial(CheckResult("a program", "failed", False), None))}
     assert rows["iolens serve"].works is works
+    assert works or rows["iolens serve"].remedy == installation_command("serve")
     assert installed in rows["iolens serve"].found
 
 

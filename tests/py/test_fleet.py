@@ -14,11 +14,12 @@ from pathlib import Path
 import iolens
 import pytest
 from advice_invariants import QUIET
+from iolens import extras
 from iolens.advise import diagnosis, findings
 from iolens.advise.say import at_most
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.fleet import extras, tables
+from iolens.fleet import tables
 from iolens.fleet.ask import open_store
 from iolens.fleet.ingest import Taken, ingest
 from iolens.fleet.rows import Met, read_rows, rows_of

@@ -39,6 +39,7 @@ SWEEP = ("lab.sweep.define", "lab.sweep.plan", "lab.sweep.perform", "lab.sweep.r
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "extras": set(),
     "foreign": set(),
     "lazy": set(),
     "memory": set(),
@@ -104,7 +105,7 @@ storage and workloads, one run, launchers, sweeps; in a sweep: define â†’ plan â
 """
 
 
-OPEN = {"foreign", "lazy", "memory", "missing", "places"}
+OPEN = {"extras", "foreign", "lazy", "memory", "missing", "places"}
 """Modules that every file may import."""
 
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
-from iolens.fleet.extras import installation_command
+from iolens.extras import installation_command
 
 if TYPE_CHECKING:
     import pyarrow as pa

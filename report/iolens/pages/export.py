@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
+from iolens.extras import installation_command
 from iolens.lazy import pd
 from iolens.pages.output import make_folder, written_aside
 
@@ -15,7 +16,8 @@ from iolens.pages.output import make_folder, written_aside
 def need_folders(folders: Mapping[str, Path | None]) -> None:
     """Raises an error before anything is written if `export` would be unable to write to these folders."""
     if folders.get("parquet") is not None and find_spec("pyarrow") is None:
-        raise UsageError('Parquet files are written by the Python package pyarrow: pip install "iolens[parquet]"')
+        command = installation_command("parquet")
+        raise UsageError(f"Parquet files are written by the Python package pyarrow; install it: {command}")
     for folder in filter(None, folders.values()):
         place = folder if folder.exists() else folder.parent
         if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):

@@ -68,7 +68,7 @@ def server(logs: NamedLogs) -> Any:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError as error:
-        from iolens.fleet.extras import installation_command
+        from iolens.extras import installation_command
 
         command = installation_command("serve")
         raise IolensError(f"iolens serve needs the package mcp, version 2; install it: {command}") from error

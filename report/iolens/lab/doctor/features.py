@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 from iolens.errors import IolensError, UsageError
+from iolens.extras import installation_command
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.doctor.program_libraries import program_libraries
 from iolens.lab.doctor.trials import FeatureTrial
@@ -48,7 +49,7 @@ def _server() -> CheckResult:
     if found.startswith("2."):
         return CheckResult("iolens serve", f"answers programs through the Python package mcp {found}", works=True)
     lacks = f"the Python package mcp is {f'version {found}' if found else 'not there'}"
-    return CheckResult("iolens serve", lacks, None, "pip install 'mcp>=2,<3'")
+    return CheckResult("iolens serve", lacks, None, installation_command("serve"))
 
 
 def _log_features(job: Job) -> Iterator[CheckResult]:

@@ -10,16 +10,17 @@ from typing import get_args
 
 import iolens
 from iolens.errors import IolensError
+from iolens.extras import installation_command
 from iolens.lab.doctor.finding import CheckResult
 from iolens.lab.installation import find_library, find_program, kind_of_installation
 from iolens.lab.run.mpi_launch.mpi import Flavour
 from iolens.lab.workloads.workloads import WORKLOADS
 
 _PACKAGES = {
-    "pyarrow": "Parquet files",
-    "darshan": "reading logs with Darshan's own library, to check iolens in the tests",
+    "pyarrow": ("parquet", "Parquet files"),
+    "darshan": ("darshan", "reading logs with Darshan's own library, to check iolens in the tests"),
 }
-"""Optional packages, and the features that need them."""
+"""Optional packages, each with the extra that has it and the features that need it."""
 
 
 def versions() -> Iterator[CheckResult]:
@@ -68,8 +69,8 @@ def check_programs() -> Iterator[CheckResult]:
 
 def packages() -> Iterator[CheckResult]:
     """Checks the Python packages that some commands need."""
-    for name, what in _PACKAGES.items():
+    for name, (extra, what) in _PACKAGES.items():
         try:
             yield CheckResult(name, version(name), works=True)
         except PackageNotFoundError:
-            yield CheckResult(name, "not there", None, f"for {what}: pip install {name}")
+            yield CheckResult(name, "not there", None, f"for {what}: {installation_command(extra)}")
