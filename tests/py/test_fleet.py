@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import iolens
@@ -130,6 +131,18 @@ def test_sums_over_a_fleet_of_random_jobs_are_sums_of_what_they_say(tmp_path: Pa
     quiet = [job for job in made if diagnosis(job).verdict.sentence.startswith(QUIET)]
     assert quiet
     assert {diagnosis(job).gain for job in quiet} == {0.0}
+
+
+def test_a_job_that_began_at_no_plausible_time_is_in_no_month(tmp_path: Path) -> None:
+    make_store(tmp_path / "store")
+    with NewRows(tmp_path / "store", "part") as part:
+        for number, start in enumerate((1e9, 253402300800.0, -1.0)):
+            met = Met(f"{number}.darshan", number, 1)
+            part.add(met, rows_of(met, replace(random_job(FIRST), start=start), advice=False))
+    link = open_store(tmp_path / "store")
+    assert link.ask("totals")["jobs"].tolist() == [3]
+    assert link.ask("trend")["jobs"].tolist() == [1]
+    assert main(["fleet", str(tmp_path / "store")]) == 0
 
 
 def test_what_is_there_is_not_read_again_and_what_changed_takes_its_place(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from iolens.log import LogError, read_log
@@ -104,6 +105,29 @@ def test_a_table_of_wrong_columns_is_damage(column: dict[str, Any], tmp_path: Pa
     columns = json.loads(region.chunks[0].partition(b"\n")[0])["columns"]
     with pytest.raises(LogError, match="private region file_ranks cannot be read"):
         read_log(with_private(tmp_path, "file_ranks", columns=[column, *columns[1:]]))
+
+
+@pytest.mark.parametrize(("name", "column"), [("file_ranks", "rank"), ("mpi_peers", "peer")])
+@pytest.mark.parametrize("value", [1 << 15, -(1 << 31)])
+def test_a_row_of_a_rank_that_the_job_does_not_have_is_damage(
+    name: str, column: str, value: int, tmp_path: Path
+) -> None:
+    """Code that adds up a rank's rows in an array would end with a fault of memory."""
+    source = OURS if name == "file_ranks" else TESTS / "advice/logs/small-messages.darshan"
+    log = container.open_container(source)
+    private = list(split_log(log).private or ())
+    place = next(place for place, one in enumerate(private) if one.name == name)
+    head, newline, body = private[place].chunks[0].partition(b"\n")
+    header = json.loads(head)
+    (before,) = (at for at, one in enumerate(header["columns"]) if one["name"] == column)
+    kinds = [np.dtype(one["dtype"]) for one in header["columns"]]
+    begin = header["rows"] * sum(kind.itemsize for kind in kinds[:before])
+    changed = body[:begin] + np.array(value, kinds[before]).tobytes() + body[begin + kinds[before].itemsize :]
+    private[place] = dataclasses.replace(private[place], chunks=(head + newline + changed, *private[place].chunks[1:]))
+    path = tmp_path / "changed.darshan"
+    path.write_bytes(put_together(log, dataclasses.replace(split_log(log), private=tuple(private))))
+    with pytest.raises(LogError, match=f"private region {name} cannot be read .a row has a {column} that a job of"):
+        read_log(path)
 
 
 @pytest.mark.parametrize("directory", [b"[" * 100_000, b'{"regions": [{"name": 1}]}', b'{"regions": 7}', b"{}"])

@@ -43,7 +43,8 @@ QUESTIONS: Mapping[str, str] = {
     sum(CASE WHEN f.severity = 'low' THEN 0 ELSE f.gain END * j.run_time * j.nprocs) / 3600 AS saved_hours
     FROM findings f JOIN jobs j USING (part, log_id) GROUP BY f.rule ORDER BY saved_hours DESC NULLS LAST,
     f.rule""",
-    "trend": f"SELECT date_trunc('month', start) AS month, {_SUMS} FROM jobs GROUP BY month ORDER BY month",
+    "trend": f"""SELECT date_trunc('month', start) AS month, {_SUMS} FROM jobs WHERE start IS NOT NULL
+        GROUP BY month ORDER BY month""",
     "copies": """SELECT count(*) - count(DISTINCT (l.bytes, j.uid, j.jobid, j.application, j.start, j.run_time,
         j.nprocs, j.files, j.bytes_read, j.bytes_written)) AS logs FROM jobs j JOIN logs l USING (part, log_id)""",
     "damaged": "SELECT log, status, reason FROM logs WHERE status <> 'ok' ORDER BY log",

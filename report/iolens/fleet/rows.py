@@ -22,6 +22,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.overview import mounts_of, paths
 from iolens.metrics.job.interfaces.layers import LAYERS, io_time
 from iolens.metrics.job.share import WAITED, highest_records, kind_seconds
+from iolens.metrics.subjects.facts import LATEST_DATE
 
 _NAME = re.compile(r"([^_]+)_.+_id\d+(?:-\d+)?_\d+-\d+-\d+[-_]")
 """Matches a log's name: USER_PROGRAM_idJOB-PID_MONTH-DAY-SECONDS_…."""
@@ -120,7 +121,7 @@ def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:
         "jobid": job.jobid,
         "application": label(job.command, forked=False),
         "command": job.command,
-        "start": round(job.start * 1e6),
+        "start": round(job.start * 1e6) if 0 <= job.start < LATEST_DATE else None,
         "run_time": job.run_time,
         "nprocs": job.nprocs,
         "hosts": max(1, len(job.info.get("hosts", ()))),

@@ -103,6 +103,18 @@ class Columns(Mapping[str, np.ndarray]):
         column = self.columns.get(name)
         return column.kind if column else "-"
 
+    def extremes(self, name: str) -> tuple[int, int]:
+        """Returns the smallest and the largest value of a column of integers, before any array is made. The table has
+        rows.
+        """
+        assert self.stored is not None
+        column = self.columns[name]
+        size = column.stored.itemsize
+        begins = ((piece, piece.rows * column.before) for piece in self.stored[1])
+        stored = b"".join(piece.body[begin : begin + piece.rows * size] for piece, begin in begins)
+        values = np.frombuffer(stored, column.stored)
+        return int(values.min()), int(values.max())
+
 
 def _part_header(part: bytes) -> tuple[PartHead, int]:
     """Returns the header of a part, and where its rows begin."""

@@ -23,6 +23,9 @@ MEMORY_PER_ROW = {"why_events": 750}
 """Tables whose first rows can be analysed without the others, and the bytes of memory that the analysis of a row takes.
 """
 
+_SMALLEST = {"rank": -1, "peer": -3}
+"""Columns that hold ranks, with the smallest value: -1 stands for all ranks; why_events.peer explains the others."""
+
 _SHARE = 0.8
 """Part of the free memory that the analysis of such a table may take."""
 
@@ -47,8 +50,19 @@ def read_private(log: Container, entries: Iterable[Entry], ranks: int) -> dict[s
             in_part = entry.kind == "table" and entry.name in MEMORY_PER_ROW
             said = _rows_that_fit(log, entry, ranks) if in_part else _READERS[entry.kind](inflated(log, entry))
             check_region(entry.name, said)
+            if isinstance(said, Columns):
+                _check_ranks(said, ranks)
             found[entry.name] = _records(said) if isinstance(said, Columns) else said
     return found
+
+
+def _check_ranks(said: Columns, ranks: int) -> None:
+    """Raises ValueError if a row names a rank that the job does not have."""
+    for column, smallest in _SMALLEST.items():
+        if said.rows and said.kind(column) in "iu":
+            least, most = said.extremes(column)
+            if not smallest <= least <= most < ranks:
+                raise ValueError(f"a row has a {column} that a job of {ranks} does not have")
 
 
 def _records(said: Columns) -> Records:

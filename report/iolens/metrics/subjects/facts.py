@@ -25,7 +25,7 @@ _LONG = 40
 shown.
 """
 
-_LATEST_DATE = 1e11
+LATEST_DATE = 1e11
 """Latest plausible date in seconds since 1970; a later one is taken for damage."""
 
 
@@ -104,7 +104,7 @@ def _of_record(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _date(seconds: float) -> str:
     """Returns the day of a time since 1970, in UTC; empty if a log has none."""
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d") if 0 < seconds < _LATEST_DATE else ""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d") if 0 < seconds < LATEST_DATE else ""
 
 
 @once_per_job

@@ -56,8 +56,8 @@ def _first(question: str) -> Callable[[Store], pd.DataFrame]:
 
 
 def day(value: pd.Timestamp) -> str:
-    """Formats a date, which is in UTC."""
-    return f"{value:%Y-%m-%d}"
+    """Formats a date, which is in UTC; n/a if no log has a plausible one."""
+    return words.NONE if pd.isna(value) else f"{value:%Y-%m-%d}"
 
 
 _TOTALS: Exhibit[Store] = Exhibit(name="totals", title="All jobs", metric=_metric_of_question("totals"))
