@@ -192,14 +192,22 @@ for step in range(3):
         ("os.unlink('data'); os.symlink('new', 'data')", "data", "new"),
         ("os.symlink('new', 'link'); os.rename('link', 'data')", "data", "new"),
         ("os.rename('dir', 'old'); os.symlink('other', 'dir')", "dir/data", "other/data"),
+        ("os.rename('earlier', 'data')", "data", "new"),
+        ("os.rename('dir', 'old'); os.rename('elsewhere', 'dir')", "dir/data", "other/data"),
+        ("ctypes.CDLL(None).renameat2(-100, b'earlier', -100, b'data', 2)", "data", "new"),
     ],
 )
 def test_a_link_in_the_place_of_a_known_file_leads_to_another_one(
     tmp_path: Path, replace: str, known: str, target: str
 ) -> None:
+    """The links `earlier` and `elsewhere` are not of the program's making. renameat2 exchanges two names."""
     for folder in ("dir", "other"):
         (tmp_path / folder).mkdir()
+    (tmp_path / "earlier").symlink_to("new")
+    (tmp_path / "elsewhere").symlink_to("other")
     code = """
+import ctypes
+
 def write(text):
     handle = os.open(%r, os.O_WRONLY | os.O_CREAT)
     os.write(handle, text)

@@ -96,6 +96,13 @@ void names_expect_links(void)
     iolens_names.relinked = true;
 }
 
+void names_moved_to(const char *absolute)
+{
+    char target[1];
+    if (readlink(absolute, target, sizeof target) >= 0)
+        names_expect_links();
+}
+
 bool names_of_fd(char real[PATH_BYTES], int fd)
 {
     static const char GONE[] = " (deleted)";

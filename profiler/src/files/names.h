@@ -60,6 +60,9 @@ bool names_of_fd(char real[PATH_BYTES], int fd);
  * of a file or folder. */
 void names_expect_links(void);
 
+/* Does the same if a rename has just put a symbolic link at this path. */
+void names_moved_to(const char *absolute);
+
 /* Forgets which file each path leads to. */
 void names_reset(void);
 

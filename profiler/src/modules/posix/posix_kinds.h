@@ -94,7 +94,8 @@
 #define ON_RENAME(...)            FN(__VA_ARGS__, if (ret == 0) RENAMED(AT_FDCWD, AT_FDCWD))
 #define ON_RENAMEAT(...)          FN(__VA_ARGS__, if (ret == 0) RENAMED(from_dir, to_dir))
 #define ON_RENAMEAT2(...)                                                                                    \
-    FN(__VA_ARGS__, if (ret == 0 && !(uflags & RENAME_EXCHANGE)) RENAMED(from_dir, to_dir))
+    FN(__VA_ARGS__, if (ret == 0 && uflags & RENAME_EXCHANGE) names_expect_links();                          \
+       else if (ret == 0) RENAMED(from_dir, to_dir))
 
 /* Darshan's record has no counter for the following kinds of calls; the private table `posix_extra` counts
  * them. */

@@ -264,9 +264,20 @@ void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
         posix_on_file_sync(c, fds_file(open), counter);
 }
 
+/* Looks whether a path that the program had not used was a symbolic link, which now is somewhere else. */
+static void look_for_link(int dirfd, const char *path)
+{
+    char *absolute = path_room_take();
+    if (absolute && path_absolute(absolute, dirfd, path))
+        names_moved_to(absolute);
+    path_room_give(absolute);
+}
+
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)
 {
     struct file *old = renamed_file(olddir, from);
+    if (!old)
+        look_for_link(newdir, to);
     struct posix_state *source = old && !iolens_paused() ? old->state[MODULE_POSIX] : NULL;
     if (!source)
         return;
