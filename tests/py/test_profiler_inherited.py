@@ -57,6 +57,24 @@ def test_redirected_streams_are_counted_under_their_path(tmp_path: Path) -> None
     assert "POSIX_OPENS" not in counts["out"]
 
 
+def test_a_standard_output_that_is_opened_again_to_append(tmp_path: Path) -> None:
+    """The C library writes the last three bytes when the program has ended."""
+    code = """
+import ctypes
+libc = ctypes.CDLL(None)
+stdout = ctypes.c_void_p.in_dll(libc, "stdout")
+libc.fputs(b"0123456789", stdout)
+libc.freopen(None, b"a", stdout)
+libc.fputs(b"abc", stdout)
+"""
+    with (tmp_path / "out").open("w") as out:
+        surroundings = harness.environment(tmp_path)
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=surroundings, stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "0123456789abc"
+    counts = harness.counters(harness.read_log(harness.logs(tmp_path)[0]), "<STDOUT>")
+    assert (counts["STDIO_OPENS"], counts["STDIO_MAX_BYTE_WRITTEN"]) == (2, 12)
+
+
 def test_pipes_and_files_without_a_name_are_not_files(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"x" * 5000)
     gone = os.open(tmp_path / "gone", os.O_CREAT | os.O_RDWR)

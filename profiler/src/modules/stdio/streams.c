@@ -53,12 +53,19 @@ void streams_start(void)
     }
 }
 
+/* Returns the descriptor of the standard stream with this record id, or -1. */
+static int standard_descriptor(uint64_t id)
+{
+    int fd = STDERR_FILENO;
+    while (fd >= 0 && iolens_streams.id[fd] != id)
+        fd--;
+    return fd;
+}
+
 bool streams_is_no_file(uint64_t id)
 {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (iolens_streams.id[fd] == id)
-            return !iolens_streams.redirected[fd];
-    return false;
+    int fd = standard_descriptor(id);
+    return fd >= 0 && !iolens_streams.redirected[fd];
 }
 
 bool streams_is_redirected(const char *name)
@@ -222,5 +229,7 @@ void streams_reset(void)
 bool streams_has_descriptor(struct stream *stream)
 {
     struct open_file *open = fds_find(stream->fd);
-    return !open || fds_file(open) == streams_own(stream);
+    struct file *own = streams_own(stream);
+    /* The descriptor of a standard stream has the name of a file, and the stream's record has Darshan's. */
+    return !open || fds_file(open) == own || (own && standard_descriptor(own->id) >= 0);
 }
