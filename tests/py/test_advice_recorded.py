@@ -4,6 +4,7 @@ twins.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,8 @@ def test_bounds_are_above_the_cost_of_single_runs(half: str) -> None:
 
 @pytest.mark.parametrize("half", EVERY)
 def test_recorded_runs_are_judged_without_contradiction(half: str) -> None:
-    found = {run.name: run.found for run in runs(half)}
+    """Judges the first of the repetitions of each run in the set `gains`, whose names say `.0-`, `.1-` and so on."""
+    found = {run.name: run.found for run in runs(half) if not re.search(r"\.[1-9]\d*-", run.name)}
     said = {name: contradictions(read_log(logs(half) / f"{name}.darshan"), found[name]) for name in found}
     assert {name: words for name, words in said.items() if words} == {}
 
