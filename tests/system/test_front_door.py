@@ -21,7 +21,7 @@ def make(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.mpi
 def test_make_run_class_s_ends_in_a_pdf_and_the_best_setting(tmp_path: Path) -> None:
-    done = make("run-class-S", "STRIPES=1 2", "AGGREGATORS=1 2", "CB_BUFFER=1M", "REPEAT=2", f"RESULTS={tmp_path}")
+    done = make("run-class-S", "STRIPES=1 2", "AGGREGATORS=1", "CB_BUFFER=1M", "REPEAT=2", f"RESULTS={tmp_path}")
     assert done.returncode == 0, done.stdout + done.stderr
     pdf = tmp_path / "class-S" / "comparison.pdf"
     assert f"comparison: {pdf}" in done.stdout
