@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,20 @@ pytestmark = pytest.mark.mpi
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def state_at_end(cluster: dict[str, str], job: str) -> str:
+    """Returns Slurm's description of a job once the job has ended. `sbatch --wait` would ask again only after eight
+    seconds.
+    """
+    command = ["scontrol", "show", "job", "--oneliner", job]
+    end = time.monotonic() + PATIENCE
+    while True:
+        said = subprocess.run(command, env=cluster, capture_output=True, text=True, check=True).stdout
+        if not re.search(r" JobState=(PENDING|CONFIGURING|RUNNING|COMPLETING) ", said):
+            return said
+        assert time.monotonic() < end, said
+        time.sleep(0.2)
+
+
 def submitted(cluster: dict[str, str], folder: Path, script: str, **settings: str) -> Path:
     """Submits a script of slurm/ in `folder`, with two ranks on each node where it has several, waits for the job, and
     returns the folder of its results.
@@ -25,12 +40,12 @@ def submitted(cluster: dict[str, str], folder: Path, script: str, **settings: st
     surroundings = {**cluster, "IOLENS_HOME": str(ROOT), "SCRATCH_DIR": str(folder / "scratch"), **settings}
     (folder / "scratch").mkdir()
     nodes = [] if script == "run_btio-B.sh" else ["--ntasks-per-node=2"]
-    command = ["sbatch", "--wait", "--parsable", "--export=ALL", *nodes, str(ROOT / "slurm" / script)]
-    done = subprocess.run(
-        command, cwd=folder, env=surroundings, capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
+    command = ["sbatch", "--parsable", "--export=ALL", *nodes, str(ROOT / "slurm" / script)]
+    done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True, check=True)
+    said = state_at_end(cluster, done.stdout.strip())
     outputs = "".join(path.read_text() for path in folder.glob("*.out"))
-    assert done.returncode == 0, done.stderr + outputs
+    assert " JobState=COMPLETED " in said, said + outputs
+    assert " ExitCode=0:0" in said
     assert not [path for path in (folder / "scratch").iterdir() if path.is_dir()], "the data was removed"
     (results,) = (folder / "results").iterdir()
     assert (results / "job.pdf").read_bytes().startswith(b"%PDF")
