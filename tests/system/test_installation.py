@@ -62,7 +62,7 @@ def lend_packages(folder: Path) -> None:
     """Makes the clone's environment of Python, which finds the packages of this one, so that setting up installs iolens
     alone; `make install` installs all packages. Copies Intel MPI, which a sweep would download.
     """
-    subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / ".venv"], check=True)
     (packages,) = folder.glob(".venv/lib/python*/site-packages")
     (packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     if INTEL_MPI.is_dir():
