@@ -18,9 +18,9 @@ import fuzz_commands
 
 def test_commands_answer_or_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_commands.reader, "read_with_darshan", lambda path, module: (None, "it is left out here"))
-    tally = fuzz_commands.fuzz(count=40, seed=0)
+    tally = fuzz_commands.fuzz(count=20, seed=0)
     assert not tally.failures, tally.first
-    assert tally.read > 100
+    assert tally.read > 50
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
