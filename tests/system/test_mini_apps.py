@@ -167,6 +167,18 @@ def test_open_mpis_own_mpi_io_is_mimicked_too(tmp_path: Path) -> None:
     assert differences(original, mimicked(original, tmp_path, 4, io="ompio")) == []
 
 
+def test_views_with_hints_are_set_by_all_ranks_together(tmp_path: Path) -> None:
+    """The log counts four openings and views with hints; ROMIO broadcasts the hints of a view, so ranks must agree."""
+    (tmp_path / "original").mkdir()
+    program = tmp_path / "mpi_view_hints"
+    subprocess.run(["mpicc", "-o", program, ROOT / "tests/c/mpi_view_hints.c"], check=True)
+    original = record(tmp_path / "original", [program], 2)
+    trace = read_trace(read_log(original))
+    views = trace.calls[trace.calls.kind == CallKind.MPI_VIEW]
+    assert sorted(views.rank[views.offset == 1].tolist()) == [0, 1]
+    assert differences(original, mimicked(original, tmp_path, 2)) == []
+
+
 def test_exchanges_between_ranks_are_made_in_their_order(tmp_path: Path) -> None:
     (tmp_path / "original").mkdir()
     options = ("--dxt", "--why", "--trace", "mpi")

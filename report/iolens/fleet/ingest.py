@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
@@ -24,6 +25,8 @@ _SNAPSHOT = ".snapshot-"
 """Part of the name of a log that was made while its job was running; the job's own log comes later."""
 _BATCH_LOGS, _BATCH_BYTES = 500, 64 << 20
 """Maximum number of logs in a batch, which becomes one part of the store, and of their bytes."""
+_PR_SET_PDEATHSIG = 1
+"""Linux's number of the request for a signal when the parent ends (prctl)."""
 PATIENCE = "30s"
 """Time that a scheduler may take to answer before `ingest` gives up."""
 
@@ -154,9 +157,14 @@ def _map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
     return map(_take_batch, batches)
 
 
-def _ignore_interruption() -> None:
-    """Makes a reader process ignore interrupts: its parent is interrupted and lets it finish its current work."""
+def _serve(parent: int) -> None:
+    """Makes a reader process end with its parent, for which it would wait for ever if a signal killed that process. It
+    ignores interrupts: its parent is interrupted and lets it finish its current work.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _on_processes(count: int) -> Any:
@@ -169,7 +177,7 @@ def _on_processes(count: int) -> Any:
         from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
-        with ProcessPoolExecutor(count, get_context("spawn"), _ignore_interruption) as pool:
+        with ProcessPoolExecutor(count, get_context("spawn"), _serve, (os.getpid(),)) as pool:
             waiting: set[Future[Taken]] = set()
             try:
                 for batch in batches:

@@ -212,14 +212,17 @@ def _with_openings(
 
 
 def _with_hints_of_views(calls: Calls, counters: Mapping[int, Mapping[str, int]]) -> Calls:
-    """Returns the calls with the offset 1 for each view that is set with hints: the log counts hints of opens and views
-    together, and opens come first.
+    """Returns the calls with the offset 1 for each view that is set with hints. The log counts opens and views with
+    hints together; opens count first, then the first view of every rank, because ranks set a view together.
     """
     offsets = calls.offset.copy()
     for file, facts in counters.items():
         mine = calls.file == file
         rest = facts.get("HINTS", 0) - int((mine & (calls.kind == CallKind.MPI_OPEN)).sum())
-        offsets[np.flatnonzero(mine & (calls.kind == CallKind.MPI_VIEW))[: max(0, rest)]] = 1
+        views = np.flatnonzero(mine & (calls.kind == CallKind.MPI_VIEW))
+        ranks = calls.rank[views]  # They ascend.
+        turns = np.arange(len(views)) - np.searchsorted(ranks, ranks)
+        offsets[views[np.argsort(turns, kind="stable")][: max(0, rest)]] = 1
     return calls.changed(offset=offsets)
 
 

@@ -109,10 +109,9 @@ class Columns(Mapping[str, np.ndarray]):
         """
         assert self.stored is not None
         column = self.columns[name]
-        size = column.stored.itemsize
-        begins = ((piece, piece.rows * column.before) for piece in self.stored[1])
-        stored = b"".join(piece.body[begin : begin + piece.rows * size] for piece, begin in begins)
-        values = np.frombuffer(stored, column.stored)
+        before, end = column.before, column.end
+        stored = [piece.body[piece.rows * before : piece.rows * end] for piece in self.stored[1] if piece.rows]
+        values = np.frombuffer(stored[0] if len(stored) == 1 else b"".join(stored), column.stored)
         return int(values.min()), int(values.max())
 
 
