@@ -91,7 +91,10 @@ def test_bundled_programs(name: str, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_bundled_program_without_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(record(tmp_path, PRINTS, 2, ["--why"]))]) == 0
-    assert "Infinitely fast storage would save this job nothing" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    if "<STDERR> was written" in said:
+        pytest.skip("the MPI library printed messages, and printing them took time")
+    assert "Infinitely fast storage would save this job nothing" in said
 
 
 @pytest.mark.parametrize("make", [_mpi4py, _ncmpigen, _hdf5])
