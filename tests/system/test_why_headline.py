@@ -90,10 +90,15 @@ def test_bundled_programs(name: str, tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_bundled_program_without_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", str(record(tmp_path, PRINTS, 2, ["--why"]))]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    if "<STDERR> was written" in said:
-        pytest.skip("the MPI library printed messages, and printing them took time")
+    """On a busy machine a rank may lose its core while it prints, and then this call is long enough for an event."""
+    said = ""
+    for attempt in range(3):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        assert main(["show", str(record(folder, PRINTS, 2, ["--why"]))]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        if "Infinitely fast storage" in said:
+            break
     assert "Infinitely fast storage would save this job nothing" in said
 
 
