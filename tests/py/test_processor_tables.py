@@ -492,6 +492,11 @@ def test_texts_of_a_table_take_more_lines_where_there_is_little_room() -> None:
     assert max(map(len, plain_table(table).splitlines())) > 80
 
 
+def test_an_option_in_a_note_stays_whole() -> None:
+    table = Table("T", ["n"], [["1"]], "Left out: 3 rows. --no-threshold shows them.")
+    assert all("--no-threshold" in plain_table(table, room) for room in range(20, 60))
+
+
 def test_long_texts_and_then_heads_are_broken_until_a_table_fits() -> None:
     words = "Open MPI v4.1.4, package: Debian"
     wide = Table(

@@ -159,4 +159,4 @@ def _cells_by_column(rows: Sequence[Sequence[str]], count: int) -> list[list[str
 
 def _note_lines(note: str, room: int) -> list[str]:
     """Returns the note, in lines."""
-    return ["", *wrap(note, min(_WIDTH, room))] if note else []
+    return ["", *wrap(note, min(_WIDTH, room), break_on_hyphens=False)] if note else []
