@@ -132,8 +132,8 @@ MPI_MESSAGES: Exhibit[Job] = Exhibit(
     metric=mpi.mpi_messages,
     columns=_message_columns,
     needs="messages",
-    note="Sent by an average rank; a collective call counts the bytes that the rank itself contributes. Sizes are "
-    "of single messages.",
+    note="Sent by an average rank, or fetched by its one-sided calls; a collective call counts the bytes that the "
+    "rank itself contributes. Sizes are of single messages.",
     draw=_size_figure,
     asked=True,
     drilled=True,
@@ -147,7 +147,7 @@ MPI_CALLERS: Exhibit[Job] = Exhibit(
     metric=mpi.mpi_callers,
     columns=_message_columns,
     needs="messages",
-    note="Sent by an average rank, and by the ranks that sent most, median and least.",
+    note="Sent by an average rank, or fetched by its one-sided calls, and by the ranks with most, median and least.",
     asked=True,
     drilled=True,
     levels=mpi.SITES.known,
