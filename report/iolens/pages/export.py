@@ -10,6 +10,7 @@ from pathlib import Path
 from iolens.errors import IolensError, UsageError
 from iolens.extras import installation_command
 from iolens.lazy import pd
+from iolens.pages.json_rows import json_text
 from iolens.pages.output import make_folder, written_aside
 
 
@@ -48,7 +49,7 @@ def _to_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def _to_json(frame: pd.DataFrame, path: Path) -> None:
     """Writes a JSON list with one object per row."""
-    frame.to_json(path, orient="records", indent=1, double_precision=15, date_format="iso")
+    path.write_text(json_text(frame) + "\n", encoding="utf-8")
 
 
 def _to_parquet(frame: pd.DataFrame, path: Path) -> None:

@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.name or not args.log:
         raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
     from iolens.log import read_log
+    from iolens.pages.json_rows import json_text
 
     whole = _exhibit_of(args.name)
     job = read_log(args.log)
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if args.csv:
         frame.to_csv(sys.stdout, index=False)
     elif args.json:
-        print(frame.to_json(orient="records", indent=1, double_precision=15))
+        print(json_text(frame))
     else:
         print(text_of(exhibit, frame, job))
     return 0

@@ -9,7 +9,7 @@ from typing import Any
 from iolens.errors import UsageError
 from iolens.pages.answers.sources import S, Source
 from iolens.pages.exhibit import definition
-from iolens.pages.job.as_json import frame_rows
+from iolens.pages.json_rows import json_rows
 
 MOST_ROWS = 200
 """Maximum number of rows of one answer; `first` asks for the next ones."""
@@ -43,5 +43,5 @@ def table_answer(source: Source[S], name: str, first: int = 0, count: int = MOST
         raise UsageError(f"this log cannot tell: it has no data for the table {name}{needed}")
     begin = max(first, 0)
     shown = frame.iloc[begin : begin + max(min(count, MOST_ROWS), 0)]
-    rows = [{"row": begin + place, **row} for place, row in enumerate(frame_rows(shown))]
+    rows = [{"row": begin + place, **row} for place, row in enumerate(json_rows(shown))]
     return {"table": name, "definition": definition(exhibit), "rows": rows, "rows_in_table": len(frame)}

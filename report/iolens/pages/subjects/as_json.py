@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.pages.exhibit import frames
 from iolens.pages.exhibits.subjects.tables import SUBJECT_EXHIBITS
+from iolens.pages.json_rows import json_rows
 from iolens.pages.subjects.words import headline, notes, subject_doubts
 
 if TYPE_CHECKING:
@@ -18,5 +19,5 @@ def as_json(subjects: Subjects) -> str:
     found: dict[str, Any] = {"headline": headline(subjects), "notes": [*subject_doubts(subjects), *notes(subjects)]}
     for name, frame in frames(SUBJECT_EXHIBITS, subjects).items():
         if name != "index":
-            found[name] = json.loads(frame.to_json(orient="records", double_precision=15))
+            found[name] = json_rows(frame)
     return json.dumps(found, ensure_ascii=False)

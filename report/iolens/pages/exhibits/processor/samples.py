@@ -10,7 +10,7 @@ from iolens.metrics.processor import regions
 from iolens.metrics.processor.sampled import samples
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
-from iolens.pages.exhibit import Column, Exhibit
+from iolens.pages.exhibit import EVERY, Column, Exhibit
 from iolens.pages.exhibits import finding
 from iolens.pages.exhibits.processor.drilled import IMBALANCE_PERCENT, NAME, guarded_seconds, share_columns
 from iolens.pages.exhibits.processor.time import PROFILE_TIME
@@ -78,6 +78,7 @@ HOT_LINES: Exhibit[Job] = Exhibit(
     name="hot_lines",
     title="Lines of the program with most samples",
     metric=samples.hot_lines,
+    whole=lambda job: samples.hot_lines(job, EVERY),
     columns=[
         Column("Samp%", "share", words.points),
         Column("Samp", "samples", words.guarded),
