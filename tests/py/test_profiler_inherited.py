@@ -75,6 +75,27 @@ libc.fputs(b"abc", stdout)
     assert (counts["STDIO_OPENS"], counts["STDIO_MAX_BYTE_WRITTEN"]) == (2, 12)
 
 
+def test_a_flush_of_all_streams_that_fails_for_one(tmp_path: Path) -> None:
+    """The C library goes on to the next stream, so the ten bytes are in their file when the program ends at once."""
+    code = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+kept, lost = (ctypes.c_void_p(libc.fopen(name, b"a")) for name in (b"kept", b"lost"))
+libc.fputs(b"0123456789", kept)
+libc.fputs(b"abc", lost)
+libc.close(libc.fileno(lost))
+assert libc.fflush(None) == -1
+libc._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=harness.environment(tmp_path), check=True)
+    assert (tmp_path / "kept").read_text() == "0123456789"
+    assert (tmp_path / "lost").read_text() == ""
+    counts = found(tmp_path)
+    assert counts["kept"]["STDIO_MAX_BYTE_WRITTEN"] == 9
+    assert "STDIO_MAX_BYTE_WRITTEN" not in counts["lost"]
+
+
 def test_pipes_and_files_without_a_name_are_not_files(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"x" * 5000)
     gone = os.open(tmp_path / "gone", os.O_CREAT | os.O_RDWR)

@@ -17,6 +17,9 @@ void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_text(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_flush(const struct call *c, FILE *stream); /* A NULL stream means all streams. */
 
+/* Notes what a flush of all streams wrote that failed for some of them. */
+void stdio_on_failed_flush(void);
+
 /* Counts the `done` items that were moved completely. The position may show that part of a further item was
  * moved, too. */
 void stdio_on_items_read(const struct call *c, FILE *stream, size_t size, size_t asked, size_t done);

@@ -1,6 +1,7 @@
 /* Records bytes that streams move, and calls that set the position. */
 #include <string.h>
 
+#include "../../system/system_call.h"
 #include "../io_watch.h"
 #include "../lustre/lustre.h"
 #include "../timelines/heatmap.h"
@@ -129,6 +130,16 @@ void stdio_on_flush(const struct call *c, FILE *stream)
     else
         streams_each_pending(on_flushed);
 }
+
+/* Notes the same only if the descriptor moved, because the C library goes on to the next stream where one
+ * could not be flushed. */
+static void on_perhaps_flushed(struct stream *stream)
+{
+    if (system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR) > stream->offset)
+        on_flushed(stream);
+}
+
+void stdio_on_failed_flush(void) { streams_each_pending(on_perhaps_flushed); }
 
 void stdio_on_seek(const struct call *c, FILE *handle, int result)
 {
