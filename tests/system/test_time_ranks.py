@@ -72,8 +72,8 @@ def test_ranks_are_named_for_what_they_do(
     assert ("crowded-processors" in found) == (mode == "works" and bool(options))
     each = time.rank_time(job).frame().set_index("rank")
     outside = each[[name for name in parts.OUTSIDE if name not in (parts.UNKNOWN, parts.OFF_CORE)]]
-    assert outside.mean().idxmax() == BARS[kind]
-    if kind != "compute":  # Two ranks on one core may wait in MPI for longer than they compute.
+    if len(kinds) == 1:  # Two ranks on one core may also wait in MPI for longer than they compute or wait for the core.
+        assert outside.mean().idxmax() == BARS[kind]
         assert largest_of_bar(job) == BARS[kind]
     if options:
         factors = dict(time.efficiencies(job).rows("name", "value"))
@@ -81,6 +81,7 @@ def test_ranks_are_named_for_what_they_do(
         assert not factors["core efficiency"] > (0.8 if ranks == 2 else 0.6), (
             "ranks that want a core, or sleep, do not compute"
         )
+    if options and len(kinds) == 1:
         evidence = dict(steps.next_steps(job).rows("step", "evidence"))
         assert BARS["blocked" if mode == "sleeps" else "cores"] in evidence["4. wait less outside I/O and MPI"]
     if mode == "works":
