@@ -36,6 +36,8 @@ from reader import LOGS, MEMORY, SECONDS, Tally, damaged, within
 Seed = tuple[container.Container, Contents]
 
 ADVICE = sorted((Path(__file__).parents[1] / "advice" / "logs").glob("*.darshan"))
+EVERY_TABLE = sorted((Path(__file__).parent / "logs").glob("*.darshan"))
+"""Logs in which each private table has rows."""
 
 LARGEST = 400_000
 """Largest size in bytes of the logs that are damaged."""
@@ -69,13 +71,24 @@ def strange(kind: np.dtype[Any], chance: random.Random) -> bytes:
     return (chance.choice(INTEGERS) & (2**64 - 1)).to_bytes(8, "little")[: kind.itemsize]
 
 
-def with_wrong_column(number: int, seeds: list[Seed]) -> bytes:
-    """Returns a log in which some values of one column of one table are replaced by values that often cause errors."""
+def tables_with_rows(contents: Contents) -> dict[str, int]:
+    """Maps the names of a log's private tables that have rows to their places."""
+    return {
+        one.name: place
+        for place, one in enumerate(contents.private or ())
+        if one.kind == "table" and any(json.loads(chunk.partition(b"\n")[0])["rows"] for chunk in one.chunks)
+    }
+
+
+def with_wrong_column(number: int, tables: list[tuple[Seed, dict[str, int]]]) -> bytes:
+    """Returns a log in which some values of one column of a table, or of two tables, are replaced by values that often
+    cause errors. Every kind of table is as likely as every other; `tables` has the places of each log's tables.
+    """
     chance = random.Random(number)
-    log, contents = chance.choice([one for one in seeds if one[1].private])
+    first = chance.choice(sorted(set().union(*(places for _, places in tables))))
+    (log, contents), places = chance.choice([one for one in tables if first in one[1]])
     private = list(contents.private or ())
-    tables = [place for place, one in enumerate(private) if one.kind == "table" and one.chunks]
-    for place in chance.sample(tables, min(len(tables), chance.choice([1, 2]))):
+    for place in {places[first], places[chance.choice([first, *places])]}:
         chunks = wrong_column(private[place].chunks, chance)
         private[place] = dataclasses.replace(private[place], chunks=chunks)
     return put_together(log, dataclasses.replace(contents, private=tuple(private)))
@@ -117,16 +130,17 @@ def attempt(number: int, words: list[str], tally: Tally) -> None:
 
 def fuzz(count: int, seed: int) -> Tally:
     """Damages `count` logs, and runs a command of each kind on those that can be read."""
-    paths = [path for path in (*LOGS, *ADVICE) if path.stat().st_size <= LARGEST]
+    paths = [path for path in (*LOGS, *ADVICE, *EVERY_TABLE) if path.stat().st_size <= LARGEST]
     opened = [container.open_container(path) for path in paths]
     seeds = [(log, split_log(log)) for log in opened]
+    tables = [(seed, tables_with_rows(seed[1])) for seed in seeds]
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "logs" / "damaged.darshan"
         path.parent.mkdir()
         for number in range(seed, seed + count):
             chance = random.Random(number)
-            path.write_bytes(with_wrong_column(number, seeds) if chance.random() < 0.5 else damaged(number, seeds))
+            path.write_bytes(with_wrong_column(number, tables) if chance.random() < 0.5 else damaged(number, seeds))
             try:
                 read_log(path)
             except (LogError, MemoryError):

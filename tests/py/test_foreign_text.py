@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import unicodedata
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
@@ -54,7 +54,8 @@ def poisoned_region(region: PrivateRegion) -> PrivateRegion:
     """
     if region.kind == "json":
         return replace(region, chunks=tuple(json.dumps(behind(json.loads(chunk))).encode() for chunk in region.chunks))
-    return replace(region, chunks=tuple(map(poisoned_table, region.chunks)))
+    columns = json.loads(region.chunks[0].partition(b"\n")[0])["columns"] if region.chunks else []
+    return replace(region, chunks=tuple(poisoned_table(chunk, columns) for chunk in region.chunks))
 
 
 def behind(found: Any) -> Any:
@@ -66,17 +67,18 @@ def behind(found: Any) -> Any:
     return {key: behind(one) for key, one in found.items()} if isinstance(found, dict) else found
 
 
-def poisoned_table(chunk: bytes) -> bytes:
-    """Returns a stored table, one column after the other, with control characters in place of the start of each text
-    that is long enough.
+def poisoned_table(chunk: bytes, columns: list[dict[str, Any]]) -> bytes:
+    """Returns a rank's part of a table, one column after the other, with control characters in place of the start of
+    each text that is long enough. Only the first part has to name the columns.
     """
     line, _, body = chunk.partition(b"\n")
     header, data, at = json.loads(line), bytearray(body), 0
-    for column in header["columns"]:
-        size = struct.calcsize("q") if column["dtype"][-2:] in ("i8", "u8", "f8") else int(column["dtype"][2:])
+    for column in columns:
+        kind: np.dtype[Any] = np.dtype(column["dtype"])
+        size = kind.itemsize
         for row in range(header["rows"]):
             begin = at + row * size
-            if column["dtype"][1] == "S" and len(bytes(data[begin : begin + size]).rstrip(b"\0")) > len(SHORT.encode()):
+            if kind.kind == "S" and len(bytes(data[begin : begin + size]).rstrip(b"\0")) > len(SHORT.encode()):
                 data[begin : begin + len(SHORT.encode())] = SHORT.encode()
         at += size * header["rows"]
     return line + b"\n" + bytes(data)

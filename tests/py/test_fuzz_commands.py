@@ -4,11 +4,14 @@ found.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from iolens.log.format.container import open_container
+from iolens.log.rewrite import split_log
 from iolens.metrics.grouping import Groups
 from iolens.pages import words
 
@@ -21,6 +24,24 @@ def test_commands_answer_or_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     tally = fuzz_commands.fuzz(count=20, seed=0)
     assert not tally.failures, tally.first
     assert tally.read > 50
+
+
+@pytest.mark.parametrize("number", [31274037, 31271295, 31273065, 31274101])
+def test_logs_that_once_ended_a_command_in_an_error_or_after_ten_seconds(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their chains had thousands of callers, or processor times that were not numbers."""
+    monkeypatch.setattr(fuzz_commands.reader, "read_with_darshan", lambda path, module: (None, "it is left out here"))
+    tally = fuzz_commands.fuzz(count=1, seed=number)
+    assert not tally.failures, tally.first
+
+
+def test_every_private_table_is_damaged() -> None:
+    """Tables without rows cannot be damaged, and most logs have samples, regions or waits in none."""
+    listed = (Path(__file__).parents[2] / "profiler/src/tables.def").read_text()
+    contents = [split_log(open_container(path)) for path in fuzz_commands.EVERY_TABLE]
+    found = {name for one in contents for name in fuzz_commands.tables_with_rows(one)}
+    assert {*re.findall(r"^TABLE\((\w+)\)", listed, re.M)} - {"job"} <= found
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])

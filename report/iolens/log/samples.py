@@ -39,7 +39,7 @@ def _reduced_to_core_time(rows: pd.DataFrame, hz: float) -> pd.DataFrame:
     too_many = seen - counted > np.sqrt(seen)
     if not too_many.any():
         return rows
-    share = (counted / seen).where(too_many, 1.0)
+    share = (counted / seen).where(too_many & np.isfinite(counted), 1.0)
     until = np.floor((running["count"] * share).groupby(same).cumsum() + 0.5)
     kept = until.groupby(same).diff().fillna(until).astype(np.int64)
     waiting = running.assign(count=running["count"] - kept, waits=True, on_core=0.0)

@@ -23,6 +23,9 @@ SOME_CALL = "(MPI call without a name: iolens has changed since the run)"
 RECORDER = "[iolens]"
 """Stands for the profiler's own work."""
 
+_LONGEST = 1024
+"""Largest number of nodes in a chain. The profiler records 128 callers at most, and functions of Python between them."""
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -77,11 +80,11 @@ def _joined_chain(
     key: tuple[int, int], own: Mapping[tuple[int, int], tuple[Frame, ...]], parents: Mapping[tuple[int, int], int]
 ) -> tuple[Frame, ...]:
     """Returns the chain that ends at the node `key`, outermost function first. A parent must have a lower number than
-    its nodes, so that a damaged table cannot make an endless chain.
+    its nodes, and a chain has at most `_LONGEST` nodes, so that a damaged table cannot make chains without end.
     """
     rank, node = key
     parts: list[tuple[Frame, ...]] = []
-    while (rank, node) in own:
+    while (rank, node) in own and len(parts) < _LONGEST:
         parts.append(own[rank, node])
         parent = parents[rank, node]
         node = parent if parent < node else -1
