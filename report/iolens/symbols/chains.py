@@ -24,7 +24,7 @@ RECORDER = "[iolens]"
 """Stands for the profiler's own work."""
 
 _LONGEST = 1024
-"""Largest number of nodes in a chain. The profiler records 128 callers at most, and functions of Python between them."""
+"""Largest number of nodes in a chain. The profiler records up to 128 callers, and functions of Python between them."""
 
 
 @dataclass(frozen=True)
