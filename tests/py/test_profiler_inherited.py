@@ -76,24 +76,35 @@ libc.fputs(b"abc", stdout)
 
 
 def test_a_flush_of_all_streams_that_fails_for_one(tmp_path: Path) -> None:
-    """The C library goes on to the next stream, so the ten bytes are in their file when the program ends at once."""
+    """The C library goes on to the next stream, so the ten bytes are in their file when the program ends at once. It
+    throws away the bytes that it could not write: those of a closed descriptor, and those beyond a limit of the size.
+    """
     code = """
-import ctypes, os
+import ctypes, os, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+os.truncate("full", 100)
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
-kept, lost = (ctypes.c_void_p(libc.fopen(name, b"a")) for name in (b"kept", b"lost"))
+kept, lost, full = (ctypes.c_void_p(libc.fopen(name, b"a")) for name in (b"kept", b"lost", b"full"))
 libc.fputs(b"0123456789", kept)
 libc.fputs(b"abc", lost)
+libc.fputs(b"abc", full)
 libc.close(libc.fileno(lost))
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, -1))
 assert libc.fflush(None) == -1
+libc.fputs(b"abc", full)
+assert libc.fflush(full) == -1
+resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
 libc._exit(0)
 """
+    (tmp_path / "full").touch()
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=harness.environment(tmp_path), check=True)
     assert (tmp_path / "kept").read_text() == "0123456789"
     assert (tmp_path / "lost").read_text() == ""
     counts = found(tmp_path)
     assert counts["kept"]["STDIO_MAX_BYTE_WRITTEN"] == 9
-    assert "STDIO_MAX_BYTE_WRITTEN" not in counts["lost"]
+    assert (tmp_path / "full").stat().st_size == 100
+    assert not any("STDIO_MAX_BYTE_WRITTEN" in counts[name] for name in ("lost", "full"))
 
 
 def test_pipes_and_files_without_a_name_are_not_files(tmp_path: Path) -> None:

@@ -15,10 +15,11 @@ void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mod
 void stdio_on_read(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_write(const struct call *c, FILE *stream, int64_t bytes);
 void stdio_on_text(const struct call *c, FILE *stream, int64_t bytes);
-void stdio_on_flush(const struct call *c, FILE *stream); /* A NULL stream means all streams. */
 
-/* Notes what a flush of all streams wrote that failed for some of them. */
-void stdio_on_failed_flush(void);
+/* A NULL stream means all streams. */
+void stdio_before_flush(FILE *stream);
+void stdio_on_flush(const struct call *c, FILE *stream);
+void stdio_on_failed_flush(FILE *stream);
 
 /* Counts the `done` items that were moved completely. The position may show that part of a further item was
  * moved, too. */

@@ -13,10 +13,12 @@
 #define ON_FDOPEN(...)  FN(__VA_ARGS__, stdio_on_fdopen(&c, ret, fd, open_mode))
 #define ON_FCLOSE(...)  FNB(__VA_ARGS__, stdio_before_close(&c, stream), stdio_on_close(&c))
 #define ON_FFLUSH(...)                                                                                       \
-    FN(__VA_ARGS__, if (ret == 0) stdio_on_flush(&c, stream); else if (!stream) stdio_on_failed_flush())
+    FNB(__VA_ARGS__, stdio_before_flush(stream), if (ret == 0) stdio_on_flush(&c, stream);                   \
+        else stdio_on_failed_flush(stream))
 /* The C library flushes all streams, and keeps them open without buffers. */
 #define ON_FCLOSEALL(...)                                                                                    \
-    FN(__VA_ARGS__, if (ret == 0) stdio_on_flush(&c, NULL); else stdio_on_failed_flush())
+    FNB(__VA_ARGS__, stdio_before_flush(NULL), if (ret == 0) stdio_on_flush(&c, NULL);                       \
+        else stdio_on_failed_flush(NULL))
 
 #define ON_FWRITE(...)   FN(__VA_ARGS__, stdio_on_items_written(&c, stream, size, items, ret))
 #define ON_FPUTC(...)    FN(__VA_ARGS__, if (ret != EOF) stdio_on_write(&c, stream, 1))

@@ -131,15 +131,36 @@ void stdio_on_flush(const struct call *c, FILE *stream)
         streams_each_pending(on_flushed);
 }
 
-/* Notes the same only if the descriptor moved, because the C library goes on to the next stream where one
- * could not be flushed. */
+static off_t descriptor_position(const struct stream *stream)
+{
+    return system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR);
+}
+
+static void note_position(struct stream *stream) { stream->offset = descriptor_position(stream); }
+
+/* The C library throws away the bytes of a stream that it could not flush, and goes on to the next stream.
+ * The bytes of a stream whose descriptor moved have been written. */
 static void on_perhaps_flushed(struct stream *stream)
 {
-    if (system_call(SYS_lseek, stream->fd, 0L, SEEK_CUR) > stream->offset)
+    if (descriptor_position(stream) == stream->offset)
+        stream->pending = 0;
+    else
         on_flushed(stream);
 }
 
-void stdio_on_failed_flush(void) { streams_each_pending(on_perhaps_flushed); }
+/* Calls a function for the stream, or for all streams, if the buffer held bytes after the last call. */
+static void each_pending(FILE *handle, void (*work)(struct stream *stream))
+{
+    struct stream *stream = handle ? streams_find(handle) : NULL;
+    if (!handle)
+        streams_each_pending(work);
+    else if (stream && stream->pending > 0)
+        work(stream);
+}
+
+void stdio_before_flush(FILE *handle) { each_pending(handle, note_position); }
+
+void stdio_on_failed_flush(FILE *handle) { each_pending(handle, on_perhaps_flushed); }
 
 void stdio_on_seek(const struct call *c, FILE *handle, int result)
 {
