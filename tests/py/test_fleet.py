@@ -8,7 +8,10 @@ import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +31,7 @@ from iolens.fleet.store import NewRows, make_store, parts_of
 from iolens.log import LogError, read_log
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.job.share import io_mean_seconds
+from patience import PATIENCE
 from random_jobs import random_job
 from test_advice_invariants import FIRST, JOBS
 
@@ -176,6 +180,22 @@ def test_a_part_that_was_not_finished_does_not_count(store: Path, logs: list[Pat
     assert open_store(place).sql("SELECT * FROM jobs").empty
     assert ingest([logs[0].parent], place, advice=False) == Taken(read=len(logs))
     assert len(open_store(place).sql("SELECT * FROM jobs")) == len(logs)
+
+
+def test_readers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    """The reader waits in a pipe that stands for a slow file. If it outlived its parent, the output had no end."""
+    os.mkfifo(tmp_path / "slow.darshan")
+    command = [sys.executable, "-m", "iolens", "ingest", tmp_path, "-o", tmp_path / "store", "-j", "2"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    pipe, end = None, time.monotonic() + PATIENCE
+    while pipe is None and time.monotonic() < end:
+        time.sleep(0.05)
+        with suppress(OSError):  # Nobody reads the pipe yet.
+            pipe = os.open(tmp_path / "slow.darshan", os.O_WRONLY | os.O_NONBLOCK)
+    running.kill()
+    assert pipe is not None, running.communicate(timeout=PATIENCE)
+    running.communicate(timeout=PATIENCE)
+    os.close(pipe)
 
 
 def test_a_dask_cluster_makes_the_same_store(store: Path, logs: list[Path], tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def _map_here(batches: Iterable[Batch]) -> Iterator[Taken]:
     return map(_take_batch, batches)
 
 
-def _serve(parent: int) -> None:
+def _begin_reader(parent: int) -> None:
     """Makes a reader process end with its parent, for which it would wait for ever if a signal killed that process. It
     ignores interrupts: its parent is interrupted and lets it finish its current work.
     """
@@ -177,7 +177,7 @@ def _on_processes(count: int) -> Any:
         from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
-        with ProcessPoolExecutor(count, get_context("spawn"), _serve, (os.getpid(),)) as pool:
+        with ProcessPoolExecutor(count, get_context("spawn"), _begin_reader, (os.getpid(),)) as pool:
             waiting: set[Future[Taken]] = set()
             try:
                 for batch in batches:
