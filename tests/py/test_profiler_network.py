@@ -57,8 +57,8 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         part = self._answer()
+        self.answered.append(part)  # The client may end the test as soon as it has the bytes.
         self.wfile.write(self.content[part.start : part.stop])
-        self.answered.append(part)
 
     def do_HEAD(self) -> None:
         self._answer()
