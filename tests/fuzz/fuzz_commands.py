@@ -37,7 +37,7 @@ Seed = tuple[container.Container, Contents]
 
 ADVICE = sorted((Path(__file__).parents[1] / "advice" / "logs").glob("*.darshan"))
 EVERY_TABLE = sorted((Path(__file__).parent / "logs").glob("*.darshan"))
-"""Logs in which each private table has rows."""
+"""Logs that together have rows in every private table."""
 
 LARGEST = 400_000
 """Largest size in bytes of the logs that are damaged."""

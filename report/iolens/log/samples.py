@@ -19,7 +19,7 @@ def held_samples(job: Job) -> pd.DataFrame | None:
     period. A thread may have more running samples than its processor time has periods. If the excess is larger than the
     error of a count (its square root), each place of the thread keeps the same share of its running samples, in whole
     periods. The remaining samples count as waiting, in separate rows. Samples by the processor's clock never wait and
-    are left unchanged.
+    are left unchanged, as are those of a thread whose processor time a damaged log does not give as a number.
     """
     rows, threads = job.private.get("samples"), job.private.get("sampling")
     if rows is None or rows.empty:
