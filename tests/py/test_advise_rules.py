@@ -362,6 +362,16 @@ def test_the_document_has_the_tables(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.strip() == rules_text()
 
 
+def test_one_rule_is_printed_with_its_thresholds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", "--rules", "few-aggregators"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| `")]
+    assert [line.split("`")[1] for line in lines] == ["few-aggregators", "much_bytes"]
+    assert main(["advise", "--rules", "few-agregators"]) == 2
+    assert "no rule is called few-agregators; close to it: few-aggregators" in capsys.readouterr().err
+    assert main(["advise", "--rules", "%"]) == 2
+    assert "--rules alone prints all" in capsys.readouterr().err
+
+
 def test_texts_to_paste_fit_a_terminal() -> None:
     modules = [remedies, *(import_module(each.name) for each in walk_packages(rules.__path__, rules.__name__ + "."))]
     texts = {f"{m.__name__}.{key}": getattr(m, key) for m in modules for key in vars(m) if key in WORDS}

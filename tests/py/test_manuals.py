@@ -39,6 +39,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["sweep", "x.yaml", "--driver", ""], "lustre generic lustre-like"),
         (["completion", ""], "bash zsh fish"),
         (["table", "load_b"], "load_balance"),
+        (["advise", "--rules", "few-a"], "few-aggregators"),
         (["show", "some"], ""),
     ],
 )

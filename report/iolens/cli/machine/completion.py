@@ -25,8 +25,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _with_names(command: DescribedCommand) -> DescribedCommand:
-    """Returns the command, with the possible values of each word whose parser does not list them, for example table
-    names.
+    """Returns the command, with the possible values of each word whose parser does not list them: names of tables
+    and rules.
     """
     options = [
         replace(option, choices=tuple(_NAMES[command.name, option.value]()))
@@ -42,6 +42,13 @@ def _table_names() -> list[str]:
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 
     return [exhibit.name for exhibit in JOB_EXHIBITS]
+
+
+def _rule_names() -> list[str]:
+    """Returns the names of all rules of the advice."""
+    from iolens.advise.table import RULES
+
+    return [rule.id for rule in RULES]
 
 
 def bash(known: Sequence[DescribedCommand]) -> str:
@@ -141,6 +148,7 @@ def _shell_word(text: str) -> str:
 
 _NAMES: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
     ("table", "NAME"): _table_names,
+    ("advise", "RULE"): _rule_names,
 }
 """Maps a command and the kind of its next word to the names that this word may have."""
 

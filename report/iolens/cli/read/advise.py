@@ -32,7 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOURS",
         help="mean time between failures of all the job's nodes: also print how often to write checkpoints",
     )
-    parser.add_argument("--rules", action="store_true", help="print all rules and thresholds as Markdown")
+    parser.add_argument(
+        "--rules",
+        nargs="?",
+        const="",
+        metavar="RULE",
+        help="print the rules and thresholds as Markdown: all, or those of one rule",
+    )
     parser.add_argument(
         "--thresholds", type=Path, metavar="YAML", help="a file of thresholds, with one line KEY: VALUE for each"
     )
@@ -40,10 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prints the advice on each log; returns 0, whatever was found."""
-    if args.rules:
+    if args.rules is not None:
         from iolens.pages.job.judgement.rules import rules_text
 
-        print(rules_text())
+        print(rules_text(args.rules))
         return 0
     if not args.logs:
         raise UsageError("name a log, such as job.darshan; --rules prints the rules")
