@@ -37,7 +37,7 @@ class WideStream:
     slot: int
     mode: str
     own_buffer: bool  # setvbuf gave it a buffer.
-    positioned: bool = False  # True once rewind or fseek was called on the stream.
+    positioned_empty: bool = False  # True if rewind or fseek was called before a call had letters.
     has_letters: bool = False  # A call read or wrote letters, or found the end of the file.
 
     def seek_returns(self) -> bool:
@@ -45,10 +45,10 @@ class WideStream:
 
         fseek decodes the bytes in front of the new position into the stream's buffer of letters, and tries again and
         again if they do not fit. Beside a buffer from setvbuf, that of letters holds a quarter as many letters as the
-        other holds bytes. If rewind or fseek came before the first wide call, it has no room until letters are read
-        or written.
+        other holds bytes. If rewind or fseek came before the first letters, it has no room until letters are written,
+        or read in a stream to which no empty text was written before.
         """
-        return not self.own_buffer and (self.has_letters or not self.positioned)
+        return not self.own_buffer and not self.positioned_empty
 
 
 class Writer:
@@ -444,7 +444,7 @@ class Writer:
     def wide_move(self, stream: WideStream) -> None:
         op = self.random.choice(["rewind", "fflush", *["fseek"] * stream.seek_returns()])
         self.put(op, stream.slot, *([0, "SEEK_END"] if op == "fseek" else []))
-        stream.positioned |= op != "fflush"
+        stream.positioned_empty |= op != "fflush" and not stream.has_letters
 
     def held_bytes(self) -> None:
         """Leaves bytes in several streams of few files when the process ends."""
