@@ -189,7 +189,7 @@ class StdioModel:
             opened.append |= call.args[2].startswith("a")  # fdopen sets O_APPEND for an appending stream.
             opened.moved_here = opened.streamed  # True if two streams share one position.
             opened.streamed = True
-            self.add_open(call, int(call.args[0]), Stream(file, opened.append, opened))
+            self.add_open(call, int(call.args[0]), Stream(file, opened.append, opened, position=call.before))
 
     def fclose(self, call: ListedCall) -> None:
         stream = self.streams.pop((call.program, call.slot), None)
