@@ -33,4 +33,18 @@ iolens doctor >doctor.txt
 head -n 8 doctor.txt
 ! grep -q '^  libiolens.*NO' doctor.txt || fail "libraries are missing: $(cat doctor.txt)"
 passed "iolens doctor finds all libraries"
+# Some packages are installed only by those who need them: a message has the command, which is followed here.
+if ! iolens ingest . -o store 2>missing.txt; then
+    advised=$(sed -n 's/.*install it with: //p' missing.txt)
+    [ -n "$advised" ] || fail "iolens ingest: $(cat missing.txt)"
+    echo "smoke: $advised"
+    bash -ec "${advised%%; then use *}" >installed.txt 2>&1 || fail "the command of the message: $(tail -n 3 installed.txt)"
+    case $advised in
+        *'; then use '*) fleet() { "$HOME/iolens-python/bin/python" -m iolens.cli.main "$@"; } ;;
+        *) fleet() { iolens "$@"; } ;;
+    esac
+    fleet ingest . -o store || fail "iolens ingest works with the packages that it asked for"
+    fleet fleet store -o fleet.pdf || fail "the data set is reported"
+    passed "iolens fleet works with the packages that its message names"
+fi
 echo "smoke: $(command -v iolens): recorded and reported"

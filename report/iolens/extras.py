@@ -15,8 +15,9 @@ from typing import Any
 def installation_command(extra: str, spec_of: Callable[[str], Any] = find_spec) -> str:
     """Returns the shell command that adds the packages of an extra to this installation.
 
-    An environment that `make install` made has no pip of its own, so the system's pip works on it. pip must not change
-    the packages of the system's own Python, so a new environment is made on top of them.
+    An environment that `make install` made has no pip of its own. Python's ensurepip adds it, or else the system's pip
+    works on that environment: a machine may lack either. pip must not change the packages of the system's own Python,
+    so a new environment is made on top of them.
     """
     packages = shlex.join(_requirements(extra))
     python = shlex.quote(os.path.abspath(sys.executable))
@@ -26,8 +27,12 @@ def installation_command(extra: str, spec_of: Callable[[str], Any] = find_spec) 
             f"{python} -m venv --system-site-packages {own} && {own}/bin/pip install {packages}; "
             f"then use {own}/bin/python -m iolens.cli.main instead of iolens"
         )
-    pip = f"{python} -m pip" if spec_of("pip") else f"python3 -m pip --python {python}"
-    return f"{pip} install {packages}"
+    own_pip = f"{python} -m pip install {packages}"
+    if spec_of("pip"):
+        return own_pip
+    if spec_of("ensurepip"):
+        return f"{python} -m ensurepip && {own_pip}"
+    return f"python3 -m pip --python {python} install {packages}"
 
 
 def _requirements(extra: str) -> list[str]:

@@ -273,7 +273,9 @@ def test_wrong_folders_and_missing_packages_are_named(
     assert "pip install 'distributed>=2024.1'" in capsys.readouterr().err
 
 
-def test_an_environment_without_pip_is_filled_by_the_systems_pip() -> None:
+def test_an_environment_without_pip_gets_its_own_or_is_filled_by_the_systems_pip() -> None:
+    command = extras.installation_command("fleet", spec_of=lambda name: name == "ensurepip" or None)
+    assert command.startswith(f"{sys.executable} -m ensurepip && {sys.executable} -m pip install ")
     command = extras.installation_command("fleet", spec_of=lambda _: None)
     assert command.startswith(f"python3 -m pip --python {sys.executable} install ")
 
