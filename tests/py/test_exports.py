@@ -223,11 +223,11 @@ def test_a_time_line_has_samples_and_transfers(log: Path, tmp_path: Path) -> Non
     assert inner > 150_000
 
 
-def test_the_deepest_chains_that_are_recorded_can_be_exported() -> None:
-    frames = tuple(Frame(f"f{depth}", "", 0, "x") for depth in range(3 * 128))
+def test_chains_deeper_than_a_damaged_log_may_have_can_be_exported() -> None:
+    frames = tuple(Frame(f"f{depth}", "", 0, "x") for depth in range(2 * 1024))
     stacks = [Stack(0, 0, False, 3, 0.03, frames)]
     assert pprof(stacks, "x", 0, 1)
-    assert json.loads(hatchet(stacks))
+    assert hatchet(stacks).count('"children"') == len(frames)
 
 
 def test_a_log_without_samples_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from iolens.log.format.container import open_container
 from iolens.log.rewrite import split_log
 from iolens.metrics.grouping import Groups
 from iolens.pages import words
+from iolens.pages.subjects.words import value_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 import fuzz_commands
@@ -26,11 +27,11 @@ def test_commands_answer_or_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tally.read > 50
 
 
-@pytest.mark.parametrize("number", [31274037, 31271295, 31273065, 31274101])
+@pytest.mark.parametrize("number", [31274037, 31271295, 31273065, 31274101, 42000292, 42000351])
 def test_logs_that_once_ended_a_command_in_an_error_or_after_ten_seconds(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their chains had thousands of callers, or processor times that were not numbers."""
+    """Their chains had hundreds or thousands of callers, or numbers that were not numbers or had no end."""
     monkeypatch.setattr(fuzz_commands.reader, "read_with_darshan", lambda path, module: (None, "it is left out here"))
     tally = fuzz_commands.fuzz(count=1, seed=number)
     assert not tally.failures, tally.first
@@ -48,6 +49,7 @@ def test_every_private_table_is_damaged() -> None:
 def test_numbers_that_are_none_have_words(value: float) -> None:
     assert words.duration(value) == words.NONE
     assert words.count(value) == words.NONE
+    assert {value_text(value, unit) for unit in ("s", "B", "MiB/s", "share", "", "seconds each")} == {words.NONE}
     assert words.digits(float("nan")) == words.NONE
 
 

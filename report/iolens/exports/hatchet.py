@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from iolens.exports.stacks import Stack
 
@@ -35,20 +34,19 @@ def hatchet(stacks: Sequence[Stack]) -> str:
             place = frame.source or frame.object
             node = node.children.setdefault(frame.function, HatchetNode(frame.function, place))
         node.seconds += stack.seconds
-    return json.dumps([_literal(child) for child in root.children.values()])
+    return f"[{', '.join(_literal(child) for child in root.children.values())}]"
 
 
-def _literal(top: HatchetNode) -> dict[str, Any]:
-    """Returns one tree. Works without recursion, because chains may be deeper than Python's own stack."""
-    order, found = [top], dict[int, dict[str, Any]]()
+def _literal(top: HatchetNode) -> str:
+    """Returns the JSON of one tree. Works without recursion, because chains may be deeper than Python's own stack."""
+    order, found = [top], dict[int, tuple[float, str]]()
     for node in order:
         order.extend(node.children.values())
     for node in reversed(order):
         children = [found.pop(id(child)) for child in node.children.values()]
-        inclusive = node.seconds + sum(child["metrics"]["time (inc)"] for child in children)
-        found[id(node)] = {
-            "frame": {"name": node.name, "file": node.file, "type": "function"},
-            "metrics": {"time": node.seconds, "time (inc)": inclusive},
-            "children": children,
-        }
-    return found[id(top)]
+        inclusive = node.seconds + sum(seconds for seconds, _ in children)
+        frame = json.dumps({"name": node.name, "file": node.file, "type": "function"})
+        metrics = json.dumps({"time": node.seconds, "time (inc)": inclusive})
+        below = ", ".join(text for _, text in children)
+        found[id(node)] = (inclusive, f'{{"frame": {frame}, "metrics": {metrics}, "children": [{below}]}}')
+    return found[id(top)][1]

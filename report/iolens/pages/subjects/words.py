@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from statistics import fmean
 
@@ -52,7 +53,7 @@ _NAMED = ("run time", "I/O time of the slowest process")
 
 def value_text(value: float, unit: str) -> str:
     """Returns a number with its unit: 1.2 s, 64 MiB, 3.6 GiB/s, 12.5 %, 1,024."""
-    if is_nan(value):
+    if not math.isfinite(value):
         return words.NONE
     if unit == "s":
         return _seconds_words(value)
