@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes the spools to be damaged, by test programs with traces, layouts, hints, datasets and collective calls, MPI
-# statistics, samples, regions, counters and traced functions.
+# statistics, samples, regions, counters, traced functions, mapped files, rings, connections and waits between ranks.
 #   tests/fuzz/spools.sh FOLDER        makes FOLDER with NAME/iolens-<uid>/<pid>.spool
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -47,19 +47,46 @@ keep regions "${processor[@]}" LD_PRELOAD="$lib/libiolens.so" "$folder/bin/regio
 compile gcc traced_calls -lm
 keep traced "${processor[@]}" LD_PRELOAD="$traced:$lib/libiolens.so" "$folder/bin/traced_calls"
 
-adapter=$(find "$lib" -name 'libiolens-*.so' ! -name 'libiolens-trace*' | head -n 1)
+keep counted IOLENS_HWPC=0 LD_PRELOAD="$lib/libiolens-trace-math.so:$lib/libiolens.so" "$folder/bin/traced_calls"
+compile gcc sampling_generated
+keep generated "${processor[@]}" LD_PRELOAD="$lib/libiolens.so" "$folder/bin/sampling_generated" killed 0.3
+
+# Files, rings and connections that have tables of their own.
+head -c 1000000 /dev/zero >bin/zeros
+compile gcc posix_mapped
+keep mapped LD_PRELOAD="$lib/libiolens.so" "$folder/bin/posix_mapped" sequential "$folder/bin/zeros"
+compile gcc ring_fuzz
+keep rings LD_PRELOAD="$lib/libiolens.so" "$folder/bin/ring_fuzz" 64 1
+compile gcc network_connections
+keep connections LD_PRELOAD="$lib/libiolens.so" "$folder/bin/network_connections"
+gcc -shared -fPIC -w -o bin/libceph.so "$here/tests/c/ceph_shim.c"
+keep ceph LD_PRELOAD="$lib/libiolens.so:$folder/bin/libceph.so" \
+    CEPH_LAYOUT="stripe_unit=65536 stripe_count=2 object_size=4194304 pool=data" "$folder/bin/posix_many" 3
+gcc -std=gnu11 -shared -fPIC -w -o bin/libcufile.so.0 "$here/tests/c/gpu_storage_stub.c"
+compile gcc gpu_storage -ldl
+keep gpu LD_PRELOAD="$lib/libiolens.so:$folder/bin/libcufile.so.0" "$folder/bin/gpu_storage" linked "$folder/bin/libcufile.so.0"
+compile gcc posix_libaio -Wl,--no-as-needed -laio 2>/dev/null &&
+    keep libaio LD_PRELOAD="$lib/libiolens.so" "$folder/bin/posix_libaio"
+
+adapter=$(ls "$lib"/libiolens-{openmpi,mpich,mpiabi}.so 2>/dev/null | head -n 1)
 eval "$("$here/.venv/bin/python" "$here/tests/mpi_environment.py" romio321)"
-if [ -e "$adapter" ] && command -v mpicc >/dev/null; then
+if [ -n "$adapter" ] && command -v mpicc >/dev/null; then
     compile mpicc mpi_calls
     keep mpi mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_calls" .
     compile mpicc mpi_counts
     keep messages "${processor[@]}" IOLENS_TRACE=mpi IOLENS_CALLERS=3 IOLENS_LATE_RECEIVES=1 \
         mpirun -np 4 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_counts" threads
+    compile mpicc why_causes
+    keep waits IOLENS_TRACE=mpi IOLENS_WHY=64 \
+        mpirun -np 3 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/why_causes" computing
     compile mpicc pnetcdf_calls -lpnetcdf 2>/dev/null &&
         keep pnetcdf mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/pnetcdf_calls" .
     flags=$(pkg-config --cflags --libs hdf5-openmpi 2>/dev/null || pkg-config --cflags --libs hdf5-mpich 2>/dev/null) || flags=
     # shellcheck disable=SC2086
-    [ -n "$flags" ] && compile mpicc hdf5_calls $flags &&
+    if [ -n "$flags" ] && compile mpicc hdf5_calls $flags && compile mpicc hdf5_given $flags; then
         keep hdf5 mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/hdf5_calls" .
+        keep settings IOLENS_HDF5='*.h5:alignment=65536:coll_metadata=1' \
+            mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/hdf5_given" . at-once
+    fi
 fi
 find "$folder" -name '*.spool' | sort

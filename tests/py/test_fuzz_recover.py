@@ -5,6 +5,7 @@ found.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -44,6 +45,38 @@ def test_a_sample_of_damage(tmp_path: Path, spool: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout
     assert " 0 failures" in done.stdout
+
+
+NOT_IN_A_SPOOL = {
+    "clocks": "ranks of one machine read one clock",
+    "http_requests": "nobody answers requests here",
+    "lustre_client": "a client of Lustre counts them",
+    "memory_nodes": "the machine has one",
+    "start_up": "only the process itself knows it",
+}
+"""Private tables without rows in the logs of the spools that are damaged, and the reasons."""
+
+
+@pytest.mark.mpi
+def test_the_spools_that_are_damaged_fill_every_private_table(tmp_path: Path) -> None:
+    subprocess.run([harness.ROOT / "tests/fuzz/spools.sh", tmp_path / "seeds"], capture_output=True, check=True)
+    found: set[str] = set()
+    folders = {path.parent for path in tmp_path.glob("seeds/*/*/*.spool")}
+    jobs = [[spool] for spool in tmp_path.glob("seeds/*/*/*.spool")]
+    # Several spools in a folder are the ranks of a job, or jobs of their own.
+    jobs += [[*folder.glob("*.spool")] for folder in folders]
+    for number, spools in enumerate(jobs):
+        logs = tmp_path / "logs" / str(number)
+        logs.mkdir(parents=True)
+        merged(logs, *spools)
+    for log in tmp_path.glob("logs/*/*.darshan"):
+        found |= {name for name, rows in read_log(log).private.items() if len(rows)}
+    made = {folder.parent.name for folder in folders}
+    if not {"hdf5", "messages"} <= made:
+        pytest.skip("this machine lacks MPI or HDF5, whose tables the spools cannot have here")
+    not_here = {table for folder, table in (("libaio", "unfollowed"), ("rings", "io_uring")) if folder not in made}
+    listed = (harness.ROOT / "profiler/src/tables.def").read_text()
+    assert {*re.findall(r"^TABLE\((\w+)\)", listed, re.M)} - found - not_here == set(NOT_IN_A_SPOOL)
 
 
 def merged(folder: Path, *spools: Path) -> subprocess.CompletedProcess[str]:
