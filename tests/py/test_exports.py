@@ -76,7 +76,7 @@ def periods(log: Path) -> int:
 
 def test_an_event_on_the_time_line_ends_where_the_next_one_begins() -> None:
     """In Chrome's viewers, events of a row must follow or contain one another, to the nanosecond."""
-    times = [0.1 + 3.7e-7 * number * number for number in range(2000)]
+    times = [0.1 + 3.7123e-7 * number * number for number in range(2000)]
     events = [chrome.event(0, 0, "I/O", "write", begin, end) for begin, end in pairwise(times)]
     begins = [round(1000 * one["ts"]) for one in events]
     ends = [round(1000 * one["ts"]) + round(1000 * one["dur"]) for one in events]
