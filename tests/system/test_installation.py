@@ -170,9 +170,12 @@ def test_a_missing_package_is_added_to_the_installed_tree(prefix: Path, tmp_path
     assert said.returncode == 2
     command, _, packages = said.stderr.partition("install it with: ")[2].partition(" install ")
     assert "duckdb" in packages
-    tried = run("bash", "-ec", f"{command} --version", cwd=tmp_path)
-    assert tried.returncode == 0, tried.stderr
     assert str(prefix) in command
+    if os.access(prefix, os.W_OK):  # Only root may write into the tree, which is read-only.
+        tried = run("bash", "-ec", f"{command} --version", cwd=tmp_path)
+        assert tried.returncode == 0, tried.stderr
+    else:
+        assert f"the owner of {prefix}/lib/iolens/venv can install it with" in said.stderr
 
 
 def test_others_may_read_what_root_installed(prefix: Path) -> None:

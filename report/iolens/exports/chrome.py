@@ -22,6 +22,9 @@ from iolens.symbols.chains import Frame, of_a_wait
 _MOST_EVENTS = 1_000_000
 """Largest number of events that viewers of traces open."""
 
+_LONGEST_RUN = 1e9
+"""Time in seconds that no job takes."""
+
 _ROWS = ("samples", "MPI", "I/O", "critical path")
 _LAYERS = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 
@@ -121,6 +124,11 @@ def _heat(job: Job) -> Iterator[Event]:
             before = (written, read)
 
 
+def _timed(rows: pd.DataFrame, *times: str) -> pd.DataFrame:
+    """Returns the rows in which all these times are possible, because those of a damaged log may be any number."""
+    return rows[(rows[list(times)].abs() < _LONGEST_RUN).all(axis=1)]
+
+
 def _samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Event]:
     """Yields calls as the samples suggest them: a call continues as long as the samples of its thread contain it at the
     same place.
@@ -129,7 +137,7 @@ def _samples(job: Job, search: Sequence[Path], without: Threads) -> Iterator[Eve
     if times is None or times.empty:
         return
     chains, period = chains_of(job, search), 1.0 / samples_per_second(job)
-    ordered = times.sort_values(["rank", "thread", "time"])
+    ordered = _timed(times, "time").sort_values(["rank", "thread", "time"])
     columns = ("rank", "thread", "time", "node", "periods", "kind")
     rows = zip(*(ordered[name].tolist() for name in columns), strict=True)
     for (rank, thread), group in groupby(rows, lambda row: (row[0], row[1])):
@@ -174,6 +182,7 @@ def _mpi_calls(job: Job) -> Iterator[Event]:
     rows: pd.DataFrame | None = job.private.get("mpi_events")
     if rows is None or rows.empty:
         return
+    rows = _timed(rows, "start", "end")
     columns = ("rank", "thread", "function", "start", "end", "bytes", "peer")
     for rank, thread, function, start, end, size, peer in zip(*(rows[name].tolist() for name in columns), strict=True):
         yield event(rank, thread, "MPI", function, start, end, bytes=size, peer=peer)
@@ -185,6 +194,7 @@ def _transfer_events(job: Job) -> Iterator[Event]:
         frame = job.frames.get(module)
         if frame is None or frame.empty:
             continue
+        frame = _timed(frame, "start", "end")
         threads = frame["thread"].tolist() if "thread" in frame else [0] * len(frame)
         numbers = {thread: number for number, thread in enumerate(dict.fromkeys(threads))}
         columns = ("id", "rank", "op", "offset", "length", "start", "end")

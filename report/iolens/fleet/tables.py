@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -86,8 +88,10 @@ def need(extra: str, *packages: str) -> None:
     """Raises UsageError with the command that installs the extra here, unless all of the packages are installed."""
     absent = [name for name in packages if find_spec(name) is None]
     if absent:
-        command = installation_command(extra)
-        raise UsageError(f"the Python package {absent[0]} is needed for this command; install it with: {command}")
+        who = "install it with" if os.access(sys.prefix, os.W_OK) else f"the owner of {sys.prefix} can install it with"
+        raise UsageError(
+            f"the Python package {absent[0]} is needed for this command; {who}: {installation_command(extra)}"
+        )
 
 
 def schema_of(table: str) -> pa.Schema:
