@@ -122,7 +122,7 @@ def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:
         "application": label(job.command, forked=False),
         "command": job.command,
         "start": round(job.start * 1e6) if 0 <= job.start < LATEST_DATE else None,
-        "run_time": job.run_time,
+        "run_time": float(job.run_time),
         "nprocs": job.nprocs,
         "hosts": max(1, len(job.info.get("hosts", ()))),
         "partial": bool(job.partial),
