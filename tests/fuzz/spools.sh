@@ -1,6 +1,7 @@
 #!/bin/bash
 # Makes the spools to be damaged, by test programs with traces, layouts, hints, datasets and collective calls, MPI
-# statistics, samples, regions, counters, traced functions, mapped files, rings, connections and waits between ranks.
+# statistics, samples, regions, counters, traced functions, mapped files, rings, connections, requests, memory by node,
+# waits between ranks and clocks of several nodes.
 #   tests/fuzz/spools.sh FOLDER        makes FOLDER with NAME/iolens-<uid>/<pid>.spool
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -67,6 +68,19 @@ compile gcc gpu_storage -ldl
 keep gpu LD_PRELOAD="$lib/libiolens.so:$folder/bin/libcufile.so.0" "$folder/bin/gpu_storage" linked "$folder/bin/libcufile.so.0"
 compile gcc posix_libaio -Wl,--no-as-needed -laio 2>/dev/null &&
     keep libaio LD_PRELOAD="$lib/libiolens.so" "$folder/bin/posix_libaio"
+compile gcc network_requests -Wl,--no-as-needed -lcurl 2>/dev/null &&
+    keep requests LD_PRELOAD="$lib/libiolens.so" "$folder/bin/network_requests" "file://$folder/bin/zeros" 3
+
+# Two files take the place of the kernel's lists of a machine with two NUMA nodes, which only root can do.
+compile gcc memory_looks
+lists="mount --bind nodes /sys/devices/system/node/has_memory && mount --bind numa_maps /proc/\$\$/numa_maps"
+mkdir -p memory/data
+(
+    cd memory/data
+    echo 0-1 >nodes
+    echo 7f00 default anon=384 N0=128 N1=256 kernelpagesize_kB=4 | tee later >numa_maps
+)
+keep memory unshare -m sh -c "$lists && exec env LD_PRELOAD=$lib/libiolens.so $folder/bin/memory_looks kill"
 
 adapter=$(ls "$lib"/libiolens-{openmpi,mpich,mpiabi}.so 2>/dev/null | head -n 1)
 eval "$("$here/.venv/bin/python" "$here/tests/mpi_environment.py" romio321)"
@@ -74,11 +88,15 @@ if [ -n "$adapter" ] && command -v mpicc >/dev/null; then
     compile mpicc mpi_calls
     keep mpi mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_calls" .
     compile mpicc mpi_counts
-    keep messages "${processor[@]}" IOLENS_TRACE=mpi IOLENS_CALLERS=3 IOLENS_LATE_RECEIVES=1 \
+    keep messages "${processor[@]}" IOLENS_TRACE=mpi IOLENS_CALLERS=3 IOLENS_LATE_RECEIVES=1 IOLENS_WHY=1 \
         mpirun -np 4 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_counts" threads
     compile mpicc why_causes
     keep waits IOLENS_TRACE=mpi IOLENS_WHY=64 \
-        mpirun -np 3 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/why_causes" computing
+        mpirun -np 3 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/why_causes" lock
+    compile mpicc mpi_clocks
+    rank=(env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_clocks")
+    later=(unshare --time --monotonic 1000)
+    "${later[@]}" true 2>/dev/null && keep clocks mpirun -np 1 "${rank[@]}" : -np 1 "${later[@]}" "${rank[@]}"
     compile mpicc pnetcdf_calls -lpnetcdf 2>/dev/null &&
         keep pnetcdf mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/pnetcdf_calls" .
     flags=$(pkg-config --cflags --libs hdf5-openmpi 2>/dev/null || pkg-config --cflags --libs hdf5-mpich 2>/dev/null) || flags=
