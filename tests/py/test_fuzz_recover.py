@@ -94,6 +94,34 @@ def test_the_spools_that_are_damaged_fill_every_private_table(tmp_path: Path, se
     assert {*re.findall(r"^TABLE\((\w+)\)", listed, re.M)} - found - not_here == set(NOT_IN_A_SPOOL)
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("table", "columns", "layout"),
+    [
+        ("mpi_events", ("bytes", "peer", "thread"), "<qiI"),
+        ("why_events", ("communicator", "peer", "tag", "bytes"), "<Iiif"),
+    ],
+)
+def test_a_peer_that_the_job_does_not_have_is_none(
+    table: str, columns: tuple[str, ...], layout: str, tmp_path: Path, seeds: Path
+) -> None:
+    """The reader refuses a log with such a peer, and `iolens recover` would have removed the spools."""
+    spools = sorted(seeds.glob("messages/*/*.spool"))
+    if not spools:
+        pytest.skip("this machine lacks MPI")
+    (tmp_path / "whole").mkdir()
+    rows = read_log(merged(tmp_path / "whole", *spools).stdout.strip()).private[table]
+    row = rows[(rows["peer"] >= 0) & (rows["bytes"] > 0)].iloc[0]
+    found, wrong = (struct.pack(layout, *({**row, "peer": peer}[key] for key in columns)) for peer in (row["peer"], 99))
+    damaged = [tmp_path / spool.name for spool in spools]
+    for spool, copy in zip(spools, damaged, strict=True):
+        copy.write_bytes(spool.read_bytes().replace(found, wrong))
+    assert any(wrong in copy.read_bytes() for copy in damaged)
+    job = read_log(merged(tmp_path, *damaged).stdout.strip())
+    assert len(job.private[table]) == len(rows)
+    assert (job.private[table]["peer"] == -1).sum() > (rows["peer"] == -1).sum()
+
+
 def merged(folder: Path, *spools: Path) -> subprocess.CompletedProcess[str]:
     command = [str(RECOVER), "merge", "-o", str(folder), *map(str, spools)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)

@@ -144,13 +144,15 @@ static double latest(const void *state)
     return end;
 }
 
-static void put(struct buffer *rows, const struct event *event, int rank)
+/* Appends the event's row. A peer that the job does not have comes from a damaged spool. */
+static void put(struct buffer *rows, const struct event *event, const struct iolens_transport *transport)
 {
-    struct row row = {.rank = rank,
+    bool known = event->peer >= 0 && event->peer < transport->size;
+    struct row row = {.rank = transport->rank,
                       .start = timeline_at(&iolens.timeline, event->begin),
                       .end = timeline_at(&iolens.timeline, event->end),
                       .bytes = event->bytes,
-                      .peer = event->peer,
+                      .peer = known ? event->peer : IOLENS_NO_PEER,
                       .thread = (int32_t)event->thread};
     strcpy(row.function, mpi_function_name(event->function));
     if (event->whole)
@@ -163,7 +165,7 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
     const struct chunk *chunk = events ? events->newest : NULL;
     for (; chunk; chunk = chunk->older)
         for (int64_t i = 0; i < in_chunk(chunk); i++)
-            put(rows, &chunk->event[i], transport->rank);
+            put(rows, &chunk->event[i], transport);
 }
 
 const struct process_table table_mpi_events = {

@@ -425,16 +425,18 @@ static bool is_post(unsigned kind)
            kind == IOLENS_LINK_POST_COLLECTIVE;
 }
 
+static bool is_peer(int32_t peer, int ranks) { return peer >= IOLENS_CANCELLED && peer < ranks; }
+
 /* Fills the columns whose values an event keeps in members that mean something else for each kind of
- * event. */
-static void spread(struct row *row, const struct event *event, int64_t number)
+ * event. A peer that a job of this many ranks does not have comes from a damaged spool. */
+static void spread(struct row *row, const struct event *event, int64_t number, int ranks)
 {
     bool collective = event->kind == IOLENS_LINK_COLLECTIVE || event->kind == IOLENS_LINK_POST_COLLECTIVE;
     bool mpi = event->kind < LINK_FILE, completion = event->kind == IOLENS_LINK_COMPLETION;
     bool file = event->kind >= LINK_FILE && event->kind <= LINK_LOCK;
     bool has_node = event->kind == LINK_FILE || event->kind == LINK_LOCK;
     row->communicator = !mpi || completion ? 0 : event->communicator;
-    row->peer = mpi ? event->peer : -1;
+    row->peer = mpi && is_peer(event->peer, ranks) ? event->peer : IOLENS_NO_PEER;
     row->tag = !mpi || collective || event->kind == IOLENS_LINK_NONE ? -1 : event->tag;
     row->size = event->kind == LINK_FILES || event->kind == IOLENS_LINK_NONE || collective ? event->tag : 0;
     row->request = completion ? (int64_t)event->communicator : is_post(event->kind) ? number : -1;
@@ -443,15 +445,15 @@ static void spread(struct row *row, const struct event *event, int64_t number)
     row->region = event->kind == LINK_REGION ? event->communicator : 0;
 }
 
-static void put(struct buffer *rows, const struct why_events *events, const struct event *event,
-                int64_t number)
+static void put(struct buffer *rows, const struct iolens_transport *transport,
+                const struct why_events *events, const struct event *event, int64_t number)
 {
-    struct row row = {.rank = (int32_t)(iolens.transport ? iolens.transport->rank : 0),
+    struct row row = {.rank = transport->rank,
                       .thread = event->thread,
                       .start = timeline_at(&iolens.timeline, event->begin),
                       .end = timeline_at(&iolens.timeline, event->begin + (double)event->seconds),
                       .bytes = (int64_t)event->bytes};
-    spread(&row, event, number);
+    spread(&row, event, number, transport->size);
     memcpy(row.kind, words[event->kind], sizeof row.kind);
     bool numbered = event->function < IOLENS_MPI_FUNCTIONS;
     const char *name =
@@ -464,10 +466,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 {
     const struct why_events *events = table_state_known(TABLE_why_events);
     int64_t number = 0;
-    (void)transport;
     for (const struct chunk *chunk = events ? events->first : NULL; chunk; chunk = chunk->next)
         for (int64_t i = 0; i < chunk->used; i++)
-            put(rows, events, &chunk->event[i], number++);
+            put(rows, transport, events, &chunk->event[i], number++);
 }
 
 const struct process_table table_why_events = {
