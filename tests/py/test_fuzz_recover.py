@@ -166,6 +166,18 @@ def test_records_that_cannot_be_are_left_out(change: Callable[[bytearray], None]
     assert any(module.partial for module in job.modules)
 
 
+def test_a_program_without_mpi_has_no_record_of_it(tmp_path: Path, spool: Path) -> None:
+    """A damaged pointer made other bytes the record of a file's MPI calls, which only the writing of a log makes."""
+    data = bytearray(spool.read_bytes())
+    listed = re.findall(r"^MODULE\((\w+)\)", (harness.ROOT / "profiler/src/modules.def").read_text(), re.M)
+    struct.pack_into("<Q", data, first_file(data) + 32 + 8 * listed.index("APMPI"), word(data, 16) + len(data) - 4096)
+    damaged = tmp_path / "damaged.spool"
+    damaged.write_bytes(data)
+    job = read_log(merged(tmp_path, damaged).stdout.strip())
+    assert "APMPI" not in {module.name for module in job.modules}
+    assert "POSIX" in job.frames
+
+
 def test_no_more_ranks_than_a_machine_has(tmp_path: Path, spool: Path) -> None:
     """A damaged number of ranks must not make the recovery allocate a table of that size."""
     data = bytearray(spool.read_bytes())
