@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import resource
@@ -249,6 +250,14 @@ def test_damaged_spools_are_refused_or_used_in_part(damage: str, tmp_path: Path)
     done = merge(spool)
     assert "iolens: " in done.stderr if damage != "flipped" else done.returncode == 0
     assert len(harness.logs(tmp_path)) == (damage == "flipped")
+
+
+def test_a_name_of_a_log_that_no_file_can_have_is_no_log(tmp_path: Path) -> None:
+    """Such a name, from a damaged spool, would end the recovery of this job and of all jobs behind it."""
+    end("kill", tmp_path)
+    (spool,), _ = spool_files.read_spools([tmp_path])
+    made = spool_files.recover_job([dataclasses.replace(spool, log=f"/{300 * 'x'}")])
+    assert [made] == harness.logs(tmp_path)
 
 
 def recover(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

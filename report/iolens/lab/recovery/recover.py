@@ -153,7 +153,7 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     """
     job = remaining(job)
     unfinished = _unfinished(job)
-    finished = next((Path(one.log) for one in job if not unfinished and one.log and Path(one.log).is_file()), None)
+    finished = next((Path(one.log) for one in job if not unfinished and os.path.isfile(one.log)), None)
     log = finished or (_merge_spools(job, folder, why) if job else None)
     if log is None:
         # A merge fails if a process removes its spool in the meantime; the spools of the others are still enough for a
@@ -181,10 +181,10 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
 
 def _unfinished(job: Iterable[Spool]) -> list[Path]:
     """Returns the files in which the job was writing its log when it was killed. Each has the log's name and the number
-    of the process that began it.
+    of the process that began it. A damaged spool may name a log that no file system accepts.
     """
     names = {f"{one.log}.{one.job.partition('-')[0]}.iolens-partial" for one in job if one.log}
-    return [path for path in map(Path, sorted(names)) if path.is_file()]
+    return [Path(name) for name in sorted(names) if os.path.isfile(name)]
 
 
 def is_own(spool: Spool) -> bool:
