@@ -252,6 +252,21 @@ def test_damaged_spools_are_refused_or_used_in_part(damage: str, tmp_path: Path)
     assert len(harness.logs(tmp_path)) == (damage == "flipped")
 
 
+@pytest.mark.parametrize("damaged", [1, 2])
+def test_damaged_spools_of_ranks_are_named_and_nothing_else_is_blamed(damaged: int, tmp_path: Path) -> None:
+    """A spool whose end is cut off inside its first pages has a whole header, and cannot be mapped."""
+    end("kill", tmp_path)
+    ranks = copy_ranks(spools(tmp_path)[0], tmp_path / "ranks", 2)
+    for spool in ranks[:damaged]:
+        os.truncate(spool, 0xFFFF)
+    done = merge("-o", tmp_path / "logs", *ranks)
+    ends = ["the log is made without it", "no other is left, so no log was made"]
+    kept = f"the spool {ranks[damaged - 1]} is damaged; {ends[damaged - 1]}"
+    assert kept in done.stderr
+    assert done.stderr.count("; ") == damaged, done.stderr
+    assert (done.returncode, len(harness.logs(tmp_path))) == ((0, 1) if damaged == 1 else (1, 0))
+
+
 def test_a_name_of_a_log_that_no_file_can_have_is_no_log(tmp_path: Path) -> None:
     """Such a name, from a damaged spool, would end the recovery of this job and of all jobs behind it."""
     end("kill", tmp_path)

@@ -231,9 +231,13 @@ void writer_in_step(struct writer *writer, int error)
         writer->error = error;
 }
 
+/* Says why there is no log. While spools are read, a failed exchange between ranks (ECOMM) means that a spool
+ * is damaged; the recovery says which spool, and goes on without it. */
 static void say_failure(const struct writer *writer)
 {
     const char *reason = strerror(writer->error);
+    if (iolens.lost && writer->error == ECOMM)
+        return;
     if (writer->untrusted)
         reason =
             "its path contains a symbolic link of another user, in a folder to which everybody may write";

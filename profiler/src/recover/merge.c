@@ -27,6 +27,9 @@ struct part {
     bool overflowed, replaced;
 };
 
+/* Exit codes of the processes of the ranks. A rank that loses the hub ends with 1. */
+enum { LOG_WRITTEN, LOG_NOT_WRITTEN = 2, SPOOL_UNUSABLE };
+
 struct merging {
     struct part *part;
     int count;
@@ -134,11 +137,11 @@ static int play(const struct merging *merge, int index, int socket)
     struct spool_header header;
     iolens.lost = merge->reason;
     if (!load_header(part->path ? part->path : merge->part[index + 1].path, &header))
-        return 1;
+        return SPOOL_UNUSABLE;
     if (!part->path)
         load_stand_in(&header);
     else if (!load_spool(part->path, merge->options->snapshot))
-        return 1;
+        return SPOOL_UNUSABLE;
     if (is_earlier_program(part))
         name_apart(&header);
     if (merge->options->folder) {
@@ -153,10 +156,10 @@ static int play(const struct merging *merge, int index, int socket)
         alone ? &serial_transport : hub_join(socket, rank, part->ranks, header.mpi_version);
     iolens.transport = transport;
     if (!finish_log(transport, log))
-        return 2;
+        return LOG_NOT_WRITTEN;
     if (rank == 0)
         printf("%s\n", log);
-    return 0;
+    return LOG_WRITTEN;
 }
 
 /* Closes the sockets of the other ranks, which this process inherited. As long as it has them open, the other
@@ -195,8 +198,8 @@ static pid_t start_rank(const struct merging *merge, int index, int *sockets)
     return pid;
 }
 
-/* Waits for the ranks. Returns the worst exit code; if a rank crashed, `culprit` receives the index of its
- * damaged part. */
+/* Waits for the ranks. Returns the worst exit code; if a rank crashed or could not load its spool, `culprit`
+ * receives the index of its damaged part. To the hub, rank 0 seems to have ended well in either case. */
 static int reap(const pid_t *pids, int count, int *culprit)
 {
     int worst = 0;
@@ -204,9 +207,9 @@ static int reap(const pid_t *pids, int count, int *culprit)
         int status;
         if (pids[i] <= 0 || waitpid(pids[i], &status, 0) != pids[i])
             continue;
-        if (WIFSIGNALED(status) && *culprit < 0)
+        int code = WIFEXITED(status) ? WEXITSTATUS(status) : SPOOL_UNUSABLE;
+        if (code == SPOOL_UNUSABLE && *culprit < 0)
             *culprit = i;
-        int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
         worst = code > worst ? code : worst;
     }
     return worst;
@@ -244,12 +247,17 @@ static int run(const struct merging *merge, int *culprit)
     return started == merge->count ? worst : 1;
 }
 
-static void leave_out(struct merging *merge, int index)
+/* Removes a damaged part. Returns true if the spool of another rank is left. */
+static bool leave_out(struct merging *merge, int index)
 {
-    iolens_say("the spool %s is damaged; the log is made without it", merge->part[index].path);
+    const char *path = merge->part[index].path;
     merge->count--;
     memmove(merge->part + index, merge->part + index + 1,
             (size_t)(merge->count - index) * sizeof *merge->part);
+    bool others = merge->count > 0 && merge->part[merge->count - 1].path;
+    iolens_say("the spool %s is damaged; %s", path,
+               others ? "the log is made without it" : "no other is left, so no log was made");
+    return others;
 }
 
 int merge_spools(char *const *paths, int count, const struct merge_options *options)
@@ -257,15 +265,12 @@ int merge_spools(char *const *paths, int count, const struct merge_options *opti
     struct merging merge = {.part = calloc((size_t)count + 2, sizeof *merge.part), .options = options};
     int result = 1, culprit = 0;
     bool usable = merge.part && collect(&merge, paths, count);
-    while (usable && merge.count > 0 && culprit >= 0) {
+    while (usable && culprit >= 0) {
         add_stand_in(&merge);
         explain(&merge);
         result = run(&merge, &culprit);
-        if (culprit >= 0 && !merge.part[culprit].path)
-            break;
         if (culprit >= 0)
-            leave_out(&merge, culprit);
-        usable = merge.count > (merge.part[0].path == NULL);
+            usable = merge.part[culprit].path && leave_out(&merge, culprit);
     }
     free(merge.part);
     return result != 0;
