@@ -15,6 +15,8 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.lab.recovery import recover as spool_files
+from iolens.log import read_log as read_job
+from iolens.metrics.job.about import host_ranks
 from patience import PATIENCE
 from spool_copies import copy_ranks
 
@@ -265,6 +267,15 @@ def test_damaged_spools_of_ranks_are_named_and_nothing_else_is_blamed(damaged: i
     assert kept in done.stderr
     assert done.stderr.count("; ") == damaged, done.stderr
     assert (done.returncode, len(harness.logs(tmp_path))) == ((0, 1) if damaged == 1 else (1, 0))
+
+
+def test_a_rank_that_left_nothing_ran_on_no_host(tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    first, _ = copy_ranks(spools(tmp_path)[0], tmp_path / "ranks", 2)
+    merge("-o", tmp_path / "logs", first)
+    (log,) = harness.logs(tmp_path)
+    job = read_job(log)
+    assert (job.nprocs, job.hosts, host_ranks(job)) == (2, [os.uname().nodename], [(os.uname().nodename, [0])])
 
 
 def test_a_name_of_a_log_that_no_file_can_have_is_no_log(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def _job_row(met: Met, job: Job, uses: Records) -> dict[str, Any]:
         "start": round(job.start * 1e6) if 0 <= job.start < LATEST_DATE else None,
         "run_time": float(job.run_time),
         "nprocs": job.nprocs,
-        "hosts": max(1, len(job.info.get("hosts", ()))),
+        "hosts": max(1, len(job.hosts)),
         "partial": bool(job.partial),
         "storage": job.storage or "",
         "files": len(uses),

@@ -135,6 +135,11 @@ class Job:
         return bool(self.info.get("partial"))
 
     @property
+    def hosts(self) -> list[str]:
+        """Returns the names of the hosts; that of a rank whose records are lost is not among them."""
+        return [name for name in self.info.get("hosts") or () if name]
+
+    @property
     def unfollowed(self) -> tuple[str, ...]:
         """Returns sentences on the ways in which the program moved bytes that the profiler does not see."""
         table = self.tables.get("unfollowed", Records({}))

@@ -101,7 +101,7 @@ def write_order(job: Job, order: Order, args: argparse.Namespace) -> None:
 
     nodes = 1 + max(order.nodes)
     hosts = [host.strip() for host in args.hosts.split(",") if host.strip()]
-    hosts = hosts or list(job.info.get("hosts", []))
+    hosts = hosts or job.hosts
     if args.hosts and len(hosts) < nodes:
         raise UsageError(f"--hosts: {nodes} nodes need as many hosts, but {len(hosts)} are given")
     remark = f"order {order.name} for {len(order.nodes)} ranks, from {job.log_name}"

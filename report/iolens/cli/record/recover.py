@@ -146,7 +146,7 @@ def _state(job: Sequence[Spool], named: bool = False) -> str:
 def _label(job: Sequence[Spool]) -> str:
     """Returns the description by which a user recognises a job: program, number, start and processes."""
     began = datetime.fromtimestamp(job[0].start).strftime("%Y-%m-%d %H:%M")
-    return f"{job[0].program}, job {job[0].jobid} of {began}, {len(job)} of {max(job[0].ranks, 1)} processes"
+    return f"{job[0].program}, job {job[0].jobid} of {began}, spools of {len(job)} of {max(job[0].ranks, 1)} processes"
 
 
 def _announce(jobs: Sequence[Sequence[Spool]], clean: bool) -> None:

@@ -28,6 +28,6 @@ def _hosts_in(log: Path) -> list[str]:
     from iolens.log import read_log
 
     try:
-        return [str(host) for host in read_log(log).info.get("hosts") or []]
+        return read_log(log).hosts
     except (IolensError, OSError):
         return []

@@ -70,7 +70,7 @@ def host_ranks(job: Job) -> list[tuple[str, list[int]]] | None:
     ranks: dict[int, list[int]] = {}
     for rank, host in enumerate(job.info["rank_host"]):
         ranks.setdefault(int(host), []).append(rank)
-    return [(str(name), ranks.get(i, [])) for i, name in enumerate(job.info["hosts"])]
+    return [(str(name), ranks.get(i, [])) for i, name in enumerate(job.info["hosts"]) if name]
 
 
 @once_per_job

@@ -41,7 +41,6 @@ def common_clock(job: Job) -> CommonClock:
     largest error of the offsets between the clocks; 0 if all ranks read one clock; not known if the clocks were not
     compared.
     """
-    hosts = job.info.get("hosts", [])
     found = clocks(job)
     if found is not None:
         worst = float(np.nanmax(found["uncertainty"]))
@@ -51,9 +50,9 @@ def common_clock(job: Job) -> CommonClock:
             f"The clocks of {len(found)} nodes were compared{ends}; times of each node are converted to rank 0's clock "
             f"with an error of at most {1e6 * worst:,.0f} µs.",
         )
-    if job.nprocs == 1 or len(hosts) == 1:
+    if job.nprocs == 1 or len(job.hosts) == 1:
         return CommonClock(0.0, "All ranks use the same clock.")
-    if hosts:
+    if job.hosts:
         return CommonClock(
             None,
             "The clocks of the nodes were not compared: times of all ranks are aligned at their first common barrier.",

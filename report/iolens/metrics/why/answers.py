@@ -376,7 +376,7 @@ def limits(job: Job) -> list[str]:
 
 def _of_several_nodes(job: Job, clock: CommonClock) -> bool:
     """Returns True if the ranks read several clocks, compared or not."""
-    return bool(clock.uncertainty) or (clock.uncertainty is None and len(job.info.get("hosts", [])) > 1)
+    return bool(clock.uncertainty) or (clock.uncertainty is None and len(job.hosts) > 1)
 
 
 @dataclass(frozen=True)

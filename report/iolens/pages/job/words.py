@@ -102,14 +102,13 @@ def fact_columns(job: Job) -> tuple[list[list[str]], list[list[str]]]:
     are left out.
     """
     info = job.info
-    hosts = [str(host) for host in info.get("hosts", [])]
     compilers = info.get("compiler") or []
     left = [
         ["programs", _programs(job) or words.NONE],
         ["program", words.NONE if job.command.startswith(job.exe) else job.exe],
         ["command of rank 0" if job.programs else "command", job.command or words.NONE],
         ["job, user", f"{job.jobid}, {job.uid}"],
-        ["processes", f"{job.nprocs:,}" + (f" on {words.plural(len(hosts), 'host')}" if hosts else "")],
+        ["processes", f"{job.nprocs:,}" + (f" on {words.plural(len(job.hosts), 'host')}" if job.hosts else "")],
         ["started", words.moment(job.start)],
         ["run time", _run_time(job)],
     ]
