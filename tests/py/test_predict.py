@@ -98,6 +98,13 @@ def test_ranges_in_turn_are_not_interleaved() -> None:
     assert is_interleaved([(0, 9), (5, 19)])
 
 
+def test_a_transfer_that_no_program_makes_is_refused() -> None:
+    program = RankSteps({7: Layout(1, MIB, 0)})
+    program.move(0, 7, writing=True, offset=0, length=90_000_000 * MIB)
+    with pytest.raises(IolensError, match="more than 100,000,000 pieces of stripes"):
+        program.move(0, 7, writing=False, offset=0, length=20_000_000 * MIB)
+
+
 def test_ranks_wait_for_one_another_and_for_the_targets() -> None:
     program = RankSteps({7: Layout(1, MIB, 0)})
     for rank in (0, 1):

@@ -12,16 +12,20 @@ from iolens.errors import IolensError
 from iolens.lab.installation import find_program
 from iolens.lab.storage.layout import Layout
 
+_MOST_PIECES = 100_000_000
+"""Largest number of pieces of stripes that `ost-replay` plays in some minutes."""
+
 
 @dataclass
 class RankSteps:
     """The steps of all ranks, one after another. Files are numbered by the order of `layouts`; each meeting place is
-    used once.
+    used once; `pieces` is the number of stripes that all accesses touch.
     """
 
     layouts: Mapping[int, Layout]
     lines: list[str] = field(default_factory=list)
     met: int = 0
+    pieces: int = 0
 
     def __post_init__(self) -> None:
         self.numbers = {key: number for number, key in enumerate(self.layouts)}
@@ -35,7 +39,13 @@ class RankSteps:
             self.lines.append(f"t,{rank},{seconds:.9f}")
 
     def move(self, rank: int, file: int, writing: bool, offset: int, length: int) -> None:
-        """Adds one access, in bytes."""
+        """Adds one access, in bytes. Raises IolensError if the accesses become more than can be played."""
+        self.pieces += length // self.layouts[file].stripe_size
+        if self.pieces > _MOST_PIECES:
+            raise IolensError(
+                f"the transfers have more than {_MOST_PIECES:,} pieces of stripes, which would take hours to play; the "
+                "log may be damaged"
+            )
         if length > 0:
             self.lines.append(f"{'w' if writing else 'r'},{rank},{self.numbers[file]},{offset},{length}")
 
