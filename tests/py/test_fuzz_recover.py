@@ -91,6 +91,7 @@ def test_the_spools_that_are_damaged_fill_every_private_table(tmp_path: Path, se
     assert all(f"keep {folder} " in script for folder in NEEDED)
     not_here = {table for folder, table in NEEDED.items() if folder not in made}
     listed = (harness.ROOT / "profiler/src/tables.def").read_text()
+    not_here.add("hdf5_not_collective")  # HDF5 1.14 carries out collectively what 1.10 did not.
     assert {*re.findall(r"^TABLE\((\w+)\)", listed, re.M)} - found - not_here == set(NOT_IN_A_SPOOL)
 
 
