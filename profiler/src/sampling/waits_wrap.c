@@ -167,13 +167,35 @@ static void expect_handler(__sighandler_t handler)
         wrap_expect_handlers();
 }
 
+/* Sets an action. A handler on the program's alternate stack is not sampled: many of these stacks have 8 KiB,
+ * and the kernel's frames of two signals may leave no room there, which ends the program. The program does
+ * not see the timers' signal in the mask of its action. */
+static int set_unsampled(int number, const struct sigaction *action, struct sigaction *before)
+{
+    static _Atomic uint64_t hidden; /* Signals in whose masks the program does not see the timers' signal. */
+    uint64_t bit = UINT64_C(1) << (number - 1), was_hidden = hidden & bit;
+    struct sigaction copy;
+    bool hides = action && action->sa_flags & SA_ONSTACK && !sigismember(&action->sa_mask, sampling_signal());
+    if (hides) {
+        copy = *action;
+        sigaddset(&copy.sa_mask, sampling_signal());
+    }
+    int ret = REAL(sigaction)(number, hides ? &copy : action, before);
+    if (ret == 0 && before && was_hidden)
+        sigdelset(&before->sa_mask, sampling_signal());
+    if (ret == 0 && action)
+        hidden = hides ? hidden | bit : hidden & ~bit;
+    return ret;
+}
+
 static int set_action(int number, const struct sigaction *action, struct sigaction *before)
 {
     if (action)
         expect_handler(action->sa_handler);
-    if (number != 0 && number == sampling_signal())
-        return signals_share(action, before);
-    return REAL(sigaction)(number, action, before);
+    if (sampling_signal() == 0 || number < 1 || number > SIGRTMAX)
+        return REAL(sigaction)(number, action, before);
+    return number == sampling_signal() ? signals_share(action, before)
+                                       : set_unsampled(number, action, before);
 }
 
 IOLENS_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *before)
