@@ -5,8 +5,11 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-_RANK_AT = 168
-"""Position of the rank in `struct spool_header` (profiler/src/spool/spool.h); the number of ranks follows."""
+PID_AT = 24
+"""Position of the process's number in `struct spool_header` (profiler/src/spool/spool.h)."""
+
+RANK_AT = 168
+"""Position of the rank in that structure; the number of ranks follows."""
 
 
 def copy_ranks(spool: Path, folder: Path, ranks: int) -> list[Path]:
@@ -15,7 +18,7 @@ def copy_ranks(spool: Path, folder: Path, ranks: int) -> list[Path]:
     content = bytearray(spool.read_bytes())
     paths = [folder / f"{rank}.spool" for rank in range(ranks)]
     for rank, path in enumerate(paths):
-        struct.pack_into("<ii", content, _RANK_AT, rank, ranks)
+        struct.pack_into("<ii", content, RANK_AT, rank, ranks)
         with path.open("wb") as out:
             for begin in range(0, len(content), 4096):
                 page = content[begin : begin + 4096]

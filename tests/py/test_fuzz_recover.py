@@ -5,18 +5,26 @@ found.
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import profiler_harness as harness
 import pytest
+from iolens.cli.main import main
+from iolens.lab.recovery import recover
 from iolens.log import read_log
 from iolens.log.record_id import record_id
 from patience import PATIENCE
+from spool_copies import PID_AT, copy_ranks
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+from mutate import mutate
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
 
@@ -45,6 +53,25 @@ def test_a_sample_of_damage(tmp_path: Path, spool: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout
     assert " 0 failures" in done.stdout
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_command_makes_a_readable_log_of_a_damaged_job_or_keeps_its_spools(
+    seed: int, tmp_path: Path, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recover, "program", lambda: RECOVER)
+    chance = random.Random(seed)
+    ranks = copy_ranks(spool, tmp_path / "ranks", 3)
+    for rank, path in enumerate(ranks):
+        data = bytearray(path.read_bytes())
+        struct.pack_into("<q", data, PID_AT, 1 + rank)
+        path.write_bytes(mutate(bytes(data), chance) if chance.random() < 0.6 else data)
+    code = main(["recover", "-o", str(tmp_path / "logs"), str(tmp_path / "ranks")])
+    logs = list((tmp_path / "logs").glob("*.darshan"))
+    for log in logs:
+        read_log(log)
+    assert code in (0, 1)
+    assert logs or all(path.exists() for path in ranks)
 
 
 NOT_IN_A_SPOOL = {

@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from iolens.lab.recovery import recover as spool_files
 from iolens.log import read_log as read_job
 from iolens.metrics.job.about import host_ranks
 from patience import PATIENCE
-from spool_copies import copy_ranks
+from spool_copies import PID_AT, RANK_AT, copy_ranks
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
 
@@ -96,7 +97,9 @@ def test_more_ranks_than_open_files_are_usually_allowed_make_one_log(tmp_path: P
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, most)),
     )
     assert done.returncode == 0, done.stderr
-    report = harness.read_log(spool_files.printed_path(done.stdout))
+    log, damaged = spool_files.printed_paths(done.stdout)
+    report = harness.read_log(log)
+    assert not damaged
     assert report.metadata["job"]["nprocs"] == 40
     assert harness.counters(report, str(tmp_path / "file7"))["POSIX_BYTES_WRITTEN"] == 40 * 40
 
@@ -267,6 +270,37 @@ def test_damaged_spools_of_ranks_are_named_and_nothing_else_is_blamed(damaged: i
     assert kept in done.stderr
     assert done.stderr.count("; ") == damaged, done.stderr
     assert (done.returncode, len(harness.logs(tmp_path))) == ((0, 1) if damaged == 1 else (1, 0))
+
+
+def test_a_damaged_spool_is_kept_beside_the_log_that_is_made_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_files, "program", lambda: RECOVER)
+    end("kill", tmp_path)
+    ranks = copy_ranks(spools(tmp_path)[0], tmp_path / "ranks", 2)
+    whole = ranks[1].read_bytes()
+    pid = struct.unpack_from("<q", whole, PID_AT)[0]
+    ranks[1].write_bytes(whole[:PID_AT] + struct.pack("<q", pid + 1) + whole[PID_AT + 8 : 0xFFFF])
+    (job,) = spool_files.jobs(spool_files.read_spools([tmp_path / "ranks"])[0])
+    log = spool_files.recover_job(job, tmp_path / "logs")
+    assert log
+    assert read_job(log).partial[0].endswith("1 of 2 ranks kept; nothing is left of rank 1.")
+    assert not any(rank.exists() for rank in ranks)
+    kept = {spool.stat().st_size for spool in Path(f"{log}.spools").glob("*.spool")}
+    assert kept == {len(whole), 0xFFFF}
+
+
+@pytest.mark.parametrize(("ranks", "made"), [(3, True), (2, False)])
+def test_a_number_of_ranks_is_believed_if_most_spools_name_it(ranks: int, made: bool, tmp_path: Path) -> None:
+    end("kill", tmp_path)
+    paths = copy_ranks(spools(tmp_path)[0], tmp_path / "ranks", ranks)
+    content = bytearray(paths[1].read_bytes())
+    struct.pack_into("<i", content, RANK_AT + 4, 2**20)
+    paths[1].write_bytes(content)
+    done = merge("-o", tmp_path / "logs", *paths)
+    said = f"the spool {paths[1]} is damaged; the log is made" if made else f"{paths[1]} belong to different jobs"
+    assert said in done.stderr
+    assert (done.returncode, len(harness.logs(tmp_path))) == ((0, 1) if made else (1, 0))
 
 
 def test_a_rank_that_left_nothing_ran_on_no_host(tmp_path: Path) -> None:

@@ -44,9 +44,61 @@ static int compare_parts(const void *a, const void *b)
                                      : (left->beat_ns < right->beat_ns) - (left->beat_ns > right->beat_ns);
 }
 
-static bool same_job(const struct part *a, const struct part *b)
+static bool same_job(const struct spool_job *a, const struct spool_job *b)
 {
-    return memcmp(&a->job, &b->job, sizeof a->job) == 0 && a->ranks == b->ranks;
+    return a->pid == b->pid && a->start_ns == b->start_ns && strncmp(a->host, b->host, sizeof a->host) == 0;
+}
+
+/* Removes a damaged part, and prints its name for the caller, who then keeps the spool. Returns true if the
+ * spool of another rank is left. */
+static bool leave_out(struct merging *merge, int index)
+{
+    const char *path = merge->part[index].path;
+    merge->count--;
+    memmove(merge->part + index, merge->part + index + 1,
+            (size_t)(merge->count - index) * sizeof *merge->part);
+    bool others = merge->count > 0 && merge->part[merge->count - 1].path;
+    iolens_say("the spool %s is damaged; %s", path,
+               others ? "the log is made without it" : "no other is left, so no log was made");
+    fwrite(path, 1, strlen(path) + 1, stdout);
+    return others;
+}
+
+/* Returns the number of ranks that most of the spools name, or -1 if no number is named by more than half of
+ * them. The first loop is the majority vote of Boyer and Moore. */
+static int agreed_ranks(const struct merging *merge)
+{
+    int candidate = 0, votes = 0, named = 0;
+    for (int i = 0; i < merge->count; i++) {
+        candidate = votes == 0 ? merge->part[i].ranks : candidate;
+        votes += merge->part[i].ranks == candidate ? 1 : -1;
+    }
+    for (int i = 0; i < merge->count; i++)
+        named += merge->part[i].ranks == candidate;
+    return 2 * named > merge->count ? candidate : -1;
+}
+
+static void refuse_to_mix(const char *path, const char *other)
+{
+    iolens_say(
+        "the spools %s and %s belong to different jobs, so no log was made; give the spools of one job", path,
+        other);
+}
+
+/* Leaves out the spools whose number of ranks is damaged. Returns false if no number can be trusted. */
+static bool agree(struct merging *merge)
+{
+    int ranks = agreed_ranks(merge);
+    for (int i = merge->count - 1; i >= 0; i--) {
+        if (merge->part[i].ranks == ranks)
+            continue;
+        if (ranks < 0) {
+            refuse_to_mix(merge->part[0].path, merge->part[i].path);
+            return false;
+        }
+        leave_out(merge, i);
+    }
+    return true;
 }
 
 /* Collects the usable spools in order of rank, one per rank. Returns false if there is none, or if they
@@ -65,14 +117,14 @@ static bool collect(struct merging *merge, char *const *paths, int count)
                               .beat_ns = header.beat_ns,
                               .overflowed = header.overflow,
                               .replaced = header.replaced};
-        if (!same_job(part, &merge->part[0])) {
-            iolens_say("the spools %s and %s belong to different jobs, so no log was made; give the spools "
-                       "of one job",
-                       merge->part[0].path, paths[i]);
+        if (!same_job(&part->job, &merge->part[0].job)) {
+            refuse_to_mix(merge->part[0].path, paths[i]);
             return false;
         }
         merge->count++;
     }
+    if (!agree(merge))
+        return false;
     qsort(merge->part, (size_t)merge->count, sizeof *merge->part, compare_parts);
     int kept = 0;
     for (int i = 0; i < merge->count; i++)
@@ -245,19 +297,6 @@ static int run(const struct merging *merge, int *culprit)
     free(ranks);
     free(pids);
     return started == merge->count ? worst : 1;
-}
-
-/* Removes a damaged part. Returns true if the spool of another rank is left. */
-static bool leave_out(struct merging *merge, int index)
-{
-    const char *path = merge->part[index].path;
-    merge->count--;
-    memmove(merge->part + index, merge->part + index + 1,
-            (size_t)(merge->count - index) * sizeof *merge->part);
-    bool others = merge->count > 0 && merge->part[merge->count - 1].path;
-    iolens_say("the spool %s is damaged; %s", path,
-               others ? "the log is made without it" : "no other is left, so no log was made");
-    return others;
 }
 
 int merge_spools(char *const *paths, int count, const struct merge_options *options)

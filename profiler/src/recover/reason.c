@@ -23,11 +23,14 @@ static size_t add(char *text, size_t size, size_t used, const char *format, ...)
 static size_t add_missing(const struct reason *reason, char *text, size_t size, size_t used)
 {
     int next = 0, ranges = 0;
-    const char *words = reason->snapshot ? "not seen here are" : "nothing is left of";
+    bool one = reason->ranks - reason->found_count == 1;
+    const char *words = !reason->snapshot ? "nothing is left of"
+                        : one             ? "not seen here is"
+                                          : "not seen here are";
     for (int i = 0; i <= reason->found_count; i++) {
         int found = i < reason->found_count ? reason->found[i] : reason->ranks;
         if (found > next && ranges++ < MOST_RANGES) {
-            used = ranges == 1 ? add(text, size, used, "; %s ranks %d", words, next)
+            used = ranges == 1 ? add(text, size, used, "; %s rank%s %d", words, one ? "" : "s", next)
                                : add(text, size, used, ", %d", next);
             if (found - 1 > next)
                 used = add(text, size, used, "-%d", found - 1);

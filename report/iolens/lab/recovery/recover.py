@@ -147,14 +147,15 @@ def jobs(spools: Sequence[Spool]) -> list[list[Spool]]:
 
 def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | None = None) -> Path | None:
     """Writes the job's log and removes its spools; returns None if the log cannot be written, and then the spools stay.
-    A log that the job had finished by itself is not written again. Other nodes may hold missing spools: the spools
-    of a job without all its ranks move beside the log, and a later log of more ranks replaces it. Root never moves
-    the spools of other users.
+    A log that the job had finished by itself is not written again. Other nodes may hold missing spools, and another
+    version may read a damaged one: the spools of a job without all its ranks move beside the log, and a later log of
+    more ranks replaces it. Root never moves the spools of other users; damaged ones stay where they are.
     """
     job = remaining(job)
     unfinished = _unfinished(job)
     finished = next((Path(one.log) for one in job if not unfinished and os.path.isfile(one.log)), None)
-    log = finished or (_merge_spools(job, folder, why) if job else None)
+    made = _merge_spools(job, folder, why) if job and finished is None else None
+    log, damaged = made or (finished, frozenset())
     if log is None:
         # A merge fails if a process removes its spool in the meantime; the spools of the others are still enough for a
         # log.
@@ -164,11 +165,12 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     for place in earlier:
         if place.parent == log.parent and finished is None:
             log = log.replace(place.with_suffix(""))
-    if finished is None and all(map(is_own, job)) and len(job) < job[0].ranks:
+    if finished is None and all(map(is_own, job)) and len(job) - len(damaged) < job[0].ranks:
         set_aside(job, log.with_name(log.name + _BESIDE))
     else:
         for one in job:
-            Path(one.spool).unlink(missing_ok=True)
+            if one.spool not in damaged:
+                Path(one.spool).unlink(missing_ok=True)
     for path in unfinished:
         path.unlink(missing_ok=True)
     for place in earlier:
@@ -195,18 +197,21 @@ def is_own(spool: Spool) -> bool:
         return True
 
 
-def _merge_spools(job: Sequence[Spool], folder: Path | None, why: str | None) -> Path | None:
-    """Returns the log that iolens-recover makes of the spools; prints a message and returns None if it fails."""
+def _merge_spools(job: Sequence[Spool], folder: Path | None, why: str | None) -> tuple[Path, frozenset[str]] | None:
+    """Returns the log that iolens-recover makes of the spools, and the damaged spools that it left out; if it fails,
+    prints a message and returns None.
+    """
     options = [*(["-o", str(folder)] if folder else []), *(["-w", why] if why else [])]
     done = _asked_helper(["merge", *options], (one.spool for one in job))
-    return printed_path(done.stdout) if done.returncode == 0 else None
+    return printed_paths(done.stdout) if done.returncode == 0 else None
 
 
-def printed_path(line: bytes) -> Path:
-    """Returns the path that a program printed as one line. The name of a program, and therefore of its log, may contain
-    any bytes.
+def printed_paths(text: bytes) -> tuple[Path, frozenset[str]]:
+    """Returns the log that `iolens-recover merge` printed as a line, and the damaged spools that it named before, each
+    ended by a zero byte. The name of a program, and therefore of its log, may contain any other byte.
     """
-    return Path(os.fsdecode(line.removesuffix(b"\n")))
+    *damaged, log = text.removesuffix(b"\n").split(b"\0")
+    return Path(os.fsdecode(log)), frozenset(map(os.fsdecode, damaged))
 
 
 def set_aside(job: Iterable[Spool], folder: Path) -> bool:

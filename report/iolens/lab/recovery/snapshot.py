@@ -54,7 +54,7 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
         if done.returncode != 0:
             reason = done.stderr.decode(errors="replace").strip().splitlines() or ["it has ended"]
             raise IolensError(f"{job[0].program}, job {job[0].jobid}, cannot be read now: {reason[-1]}")
-        made = recover.printed_path(done.stdout)
+        made, _ = recover.printed_paths(done.stdout)
         names = (folder / f"{made.stem}{SNAPSHOT_MARK}{number}{made.suffix}" for number in itertools.count(1))
         return made.rename(next(name for name in names if not name.exists()))
 
