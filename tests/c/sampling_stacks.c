@@ -6,12 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { SMALL = 4096, CONTEXTS = 8, ROUNDS = 200, OWN_STACK = 8192 };
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+/* The kernel's frame for a signal does not fit into LEFT bytes. */
+enum { SMALL = 4096, LEFT = 1000, CONTEXTS = 8, ROUNDS = 200, OWN_STACK = 8192, HANDLER = 520 };
 
 static volatile unsigned long sink;
 static ucontext_t home, context[CONTEXTS];
@@ -33,21 +39,28 @@ static void spin(long turns)
 
 static void turn(int number)
 {
+    volatile char used[SMALL - LEFT];
+    used[0] = 0;
     for (int round = 0; round < ROUNDS; round++) {
         spin(100000);
         swapcontext(&context[number], &home);
     }
 }
 
-/* Runs code in contexts with small stacks of their own. Memory that may not be touched lies below each stack.
- */
+/* Returns memory for a stack; the memory below it may not be touched. */
+static char *guarded_stack(size_t bytes)
+{
+    char *memory = mmap(NULL, SMALL + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory, SMALL, PROT_NONE);
+    return memory + SMALL;
+}
+
+/* Runs code in contexts with small stacks of their own. */
 static void contexts(void)
 {
     for (int i = 0; i < CONTEXTS; i++) {
-        char *memory = mmap(NULL, 2 * SMALL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        mprotect(memory, SMALL, PROT_NONE);
         getcontext(&context[i]);
-        context[i].uc_stack.ss_sp = memory + SMALL;
+        context[i].uc_stack.ss_sp = guarded_stack(SMALL);
         context[i].uc_stack.ss_size = SMALL;
         context[i].uc_link = &home;
         makecontext(&context[i], (void (*)(void))turn, 1, i);
@@ -106,12 +119,26 @@ static void *own_stack(void *memory)
     return NULL;
 }
 
+/* Sets a signal stack that has room for the kernel's frame and for a small handler, but not for the
+ * profiler's. Linux tells the size of its frame since 5.14. */
+static void scarce_stack(void)
+{
+    size_t frame = getauxval(AT_MINSIGSTKSZ), bytes = frame + HANDLER;
+    if (frame == 0)
+        return;
+    stack_t mine = {.ss_sp = guarded_stack(bytes), .ss_size = bytes};
+    must(sigaltstack(&mine, NULL) == 0, "a scarce stack is refused");
+    spin(100000000);
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+}
+
 static void stacks_of_signals(void)
 {
     pthread_t thread;
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_ONSTACK};
     void *memory = malloc(OWN_STACK);
     sigaction(SIGUSR1, &action, NULL);
+    scarce_stack(); /* The thread is no longer sampled once it has had the smallest stack, in own_stack. */
     own_stack(memory);
     pthread_create(&thread, NULL, own_stack, memory);
     pthread_join(thread, NULL);
