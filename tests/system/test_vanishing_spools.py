@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,12 +99,18 @@ def test_a_process_killed_while_it_writes_its_log_leaves_no_half_of_it(tmp_path:
     assert not list(tmp_path.rglob("*partial"))
 
 
-def test_every_look_at_a_spool_may_find_it_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def killed_spool(folder: Path, monkeypatch: pytest.MonkeyPatch) -> recover.Spool:
+    """Returns the spool that a killed program leaves in this folder."""
     words = ["-c", "import os; open('kept', 'w').write('x'); os.kill(os.getpid(), 9)"]
     preload = {"LD_PRELOAD": str(find_library("libiolens.so")), "IOLENS_NONMPI": "1"}
-    subprocess.run([sys.executable, *words], cwd=tmp_path, env=surroundings(tmp_path, **preload), check=False)
-    monkeypatch.setenv("IOLENS_SPOOL", str(tmp_path))
+    subprocess.run([sys.executable, *words], cwd=folder, env=surroundings(folder, **preload), check=False)
+    monkeypatch.setenv("IOLENS_SPOOL", str(folder))
     (spool,), _ = recover.read_spools(default_folders())
+    return spool
+
+
+def test_every_look_at_a_spool_may_find_it_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = killed_spool(tmp_path, monkeypatch)
     gone = replace(spool, spool=str(tmp_path / "gone.spool"))
     unusable = recover.Unusable(gone.spool, "why", "another boot", 0, 0, 0)
     assert recover.is_abandoned(unusable)
@@ -111,6 +119,25 @@ def test_every_look_at_a_spool_may_find_it_gone(tmp_path: Path, monkeypatch: pyt
     assert recover.set_aside([gone], tmp_path / "aside")
     assert recover.recover_job([gone]) is None
     assert recover.recover_job([spool, gone], tmp_path) is not None
+
+
+def test_a_merge_that_fails_since_a_spool_vanished_is_made_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = killed_spool(tmp_path, monkeypatch)
+    other = replace(spool, spool=shutil.copy(spool.spool, tmp_path / "other.spool"))
+    merge, merged = recover._merge_spools, []
+
+    def failing_once(
+        job: Sequence[recover.Spool], folder: Path | None, why: str | None
+    ) -> tuple[Path, frozenset[str]] | None:
+        merged.append(list(job))
+        Path(other.spool).unlink(missing_ok=True)
+        return merge(job, folder, why) if len(merged) > 1 else None
+
+    monkeypatch.setattr(recover, "_merge_spools", failing_once)
+    assert recover.recover_job([spool, other], tmp_path) is not None
+    assert merged == [[spool, other], [spool]]
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
