@@ -16,6 +16,7 @@ from iolens.advise.limits import DEFAULTS
 from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
+from iolens.log.samples import held_samples
 from iolens.metrics.processor import balance, regions, steps, time
 from iolens.metrics.processor.ask import Ask, asked_levels, conditions
 from iolens.metrics.processor.io.sites import io_callers
@@ -187,6 +188,26 @@ def test_samples_without_names_or_chains(monkeypatch: pytest.MonkeyPatch) -> Non
     del found["call_nodes"]
     lost = samples.profile(job(**found)).frame()
     assert rows_of(lost, "name") == [("Total",), ("ETC",), ("(chain not kept)",)]
+
+
+def test_running_samples_beyond_the_processor_time_wait() -> None:
+    """Thread 0 has ten seconds of running samples at two places, and two seconds of processor time. The excess of
+    thread 1 is less than the error of a count.
+    """
+    columns = ["rank", "thread", "region", "node", "count", "kind", "on_core"]
+    rows = [(0, 0, 0, 1, 600, 0, 1.5), (0, 0, 0, 2, 400, 0, 0.5), (0, 0, 0, 2, 50, 1, 0.0), (0, 1, 0, 1, 100, 0, 0.95)]
+    seen = pd.DataFrame(rows, columns=columns)
+    timer = pd.DataFrame([{"rank": 0, "timer": "wall", "asked_hz": 100.0}])
+    held = held_samples(job(1, samples=seen, sampling=timer))
+    assert held is not None
+    counts = held.groupby(["thread", "waits", "node"])["count"].sum()
+    assert list(counts.items()) == [
+        *(((0, False, 1), 120), ((0, False, 2), 80), ((0, True, 1), 480), ((0, True, 2), 320 + 50)),
+        ((1, False, 1), 100),
+    ]
+    left = held_samples(job(1, samples=seen, sampling=timer.assign(timer="cpu")))
+    assert left is not None
+    assert left["count"].tolist() == seen["count"].tolist()
 
 
 def test_threads_of_libraries_are_left_out() -> None:
