@@ -26,14 +26,15 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_exports_ignore_the_threshold_and_a_terminal_names_its_option(capsys: pytest.CaptureFixture[str]) -> None:
-    every = list(csv.DictReader(io.StringIO(printed(capsys, "profile_time", LOG, "--csv"))))
-    asked = list(csv.DictReader(io.StringIO(printed(capsys, "profile_time", LOG, "--csv", "--no-threshold"))))
-    assert every == asked
-    assert len(json.loads(printed(capsys, "profile_time", LOG, "--json"))) == len(every)
-    terminal = printed(capsys, "profile_time", LOG).replace("\n", " ")
-    assert "Left out: " in terminal
-    assert "--no-threshold shows them." in terminal
-    assert "--no-threshold" not in printed(capsys, "profile_time", LOG, "--no-threshold")
+    for asked in ([], ["--by", "function"], ["--filter", "pe<2"]):
+        words = ["profile_time", LOG, *asked]
+        every = list(csv.DictReader(io.StringIO(printed(capsys, *words, "--csv", "--no-threshold"))))
+        assert list(csv.DictReader(io.StringIO(printed(capsys, *words, "--csv")))) == every
+        assert len(json.loads(printed(capsys, *words, "--json"))) == len(every)
+        terminal = printed(capsys, *words).replace("\n", " ")
+        assert "Left out: " in terminal
+        assert "--no-threshold shows them." in terminal
+        assert "--no-threshold" not in printed(capsys, *words, "--no-threshold")
 
 
 def test_json_has_all_digits_that_csv_has(capsys: pytest.CaptureFixture[str]) -> None:
