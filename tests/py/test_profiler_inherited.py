@@ -214,6 +214,20 @@ MOVES = {
 }
 
 
+def test_a_stream_on_a_second_descriptor_moves_the_first_one(tmp_path: Path) -> None:
+    """After `>out 2>&1` both descriptors share one position, and what is printed to standard error moves it."""
+    (tmp_path / "p.c").write_text(
+        "#include <stdio.h>\n#include <unistd.h>\n"
+        'int main(void) { write(1, "0123456789", 10); fputs("abcde", stderr); write(1, "0123456789", 10); return 0; }\n'
+    )
+    subprocess.run(["gcc", "-w", "-o", "p", "p.c"], cwd=tmp_path, check=True)
+    with (tmp_path / "out").open("wb") as out:
+        surroundings = harness.environment(tmp_path)
+        subprocess.run(["./p"], cwd=tmp_path, env=surroundings, check=True, stdout=out, stderr=subprocess.STDOUT)
+    assert (tmp_path / "out").read_text() == "0123456789abcde0123456789"
+    assert found(tmp_path)["out"]["POSIX_MAX_BYTE_WRITTEN"] == 24
+
+
 @pytest.mark.parametrize("start", [0, 1000])
 @pytest.mark.parametrize("moves", MOVES.values(), ids=MOVES.keys())
 def test_the_first_transfer_lies_where_the_descriptor_stood(moves: str, start: int, tmp_path: Path) -> None:
