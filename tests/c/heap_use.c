@@ -5,6 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* AFTER_PEAK: microseconds between the high water and the blocks that are allocated later. */
+enum { AFTER_PEAK = 100000 };
+
 enum { KEPT = 1000, KEPT_BYTES = 1000, PEAK_BYTES = 5000000, LATE_BYTES = 4000000, CHURN = 20000 };
 
 void *volatile sink;
@@ -61,6 +64,7 @@ int main(void)
     void *peak = peaks();
     if (pthread_create(&thread, NULL, frees, peak) || pthread_join(thread, NULL))
         return 1;
+    usleep(AFTER_PEAK);
     late();
     grows();
     if (fork() == 0) {

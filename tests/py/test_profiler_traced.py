@@ -164,7 +164,7 @@ def test_high_water_and_what_was_not_freed_by_caller(tmp_path: Path) -> None:
     assert 6_000_000 <= rank["high_bytes"] < 6_010_000  # The high water includes blocks of the C library itself.
     assert rank["live_bytes"] == found["live_bytes"].sum()
     assert rank["high_bytes"] == found["high_bytes"].sum()
-    assert 0 < rank["high_time"] < job.run_time
+    assert 0 < rank["high_time"] < job.run_time - 0.1  # Smaller blocks come a tenth of a second after the peak.
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
