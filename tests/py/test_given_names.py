@@ -78,6 +78,8 @@ def test_a_function_and_the_part_split_from_it_are_one_frame(tmp_path: Path) -> 
     assert (part.is_split, part.symbol, part.chain[-1].function) == (True, "comm", "comm")
     assert is_split_part("comm.constprop.0.part.1")
     assert not is_split_part("comm.constprop.0")
+    assert is_split_part("__pyx_pf_6mpi4py_3MPI_4Comm_102Allreduce"), "which the function of Python's convention calls"
+    assert not is_split_part("__pyx_pw_6mpi4py_3MPI_4Comm_103Allreduce")
     rows = [
         # Columns: node, parent, function, and whether the compiler split the function.
         (0, -1, "main", False),
