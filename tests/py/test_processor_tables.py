@@ -20,7 +20,7 @@ from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, mea
 from iolens.metrics.processor.io import files
 from iolens.metrics.processor.sampled import inclusive, profile_time
 from iolens.metrics.processor.sampled.drill import TOGETHER, Measures, drill
-from iolens.metrics.processor.traced.calls import traced_calls
+from iolens.metrics.processor.traced.calls import traced_calls, tracing_cost
 from iolens.pages import words
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.job import JOB_EXHIBITS
@@ -323,6 +323,19 @@ def test_a_rank_stops_counting_a_function_once() -> None:
     found = traced_calls(job(4, traced=every_rank(rows, columns)))
     assert found["throttled"].tolist() == [3]
     assert found["calls"].tolist() == [200_000]
+
+
+def test_each_traced_group_has_its_cost() -> None:
+    """The run takes 10 s; each of four ranks has two functions of the heap, one of BLAS, and calls of MPI."""
+    columns = "group function region node calls time recording bytes throttled"
+    rows = [("heap", "free", 0, -1, 3000, 0.1, 0.03, 0, 0), ("heap", "malloc", 0, -1, 1000, 0.1, 0.01, 0, 0)]
+    traced = every_rank([*rows, ("blas", "dgemm_", 0, -1, 10, 0.25, 0.001, 0, 0)], columns)
+    messages = waits_and_writes()["mpi_calls"].assign(recording=0.002)
+    found = tracing_cost(job(4, traced=traced, mpi_calls=messages))
+    assert found is not None
+    assert list(found.rows("group", "calls")) == [("heap", 4000), ("mpi", 6), ("blas", 10)]
+    assert found["seconds"].tolist() == pytest.approx([0.04, 0.004, 0.001])
+    assert found["share"].tolist() == pytest.approx([0.4, 0.04, 0.01])
 
 
 def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance() -> None:
