@@ -57,6 +57,34 @@ def test_a_sweep_of_a_file_refuses_a_driver() -> None:
     assert "an experiment.yaml sets driver itself; leave the option out, or use --set" in done.stderr
 
 
+@pytest.mark.parametrize(("given", "option"), [("RETRY=1", "--retry"), ("RETRY=0", ""), ("", "")])
+def test_failed_runs_of_every_sweep_are_repeated_on_request(given: str, option: str) -> None:
+    """`RETRY=1` is what a sweep that make has started names after failed runs."""
+    shown = "include Makefile\nshow:\n\t@echo $(OPTIONS)\n\t@echo $(CHANGES)\n"
+    words = ["make", "-f", "-", "show", *given.split()]
+    done = subprocess.run(words, cwd=ROOT, input=shown, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [option, option]
+
+
+def commands_of(target: str) -> str:
+    """Returns the commands of a target of the Makefile and of the targets that it needs, as text."""
+    text, targets, found = (ROOT / "Makefile").read_text(encoding="utf-8"), [target], ""
+    for name in targets:
+        if rule := re.search(rf"^{re.escape(name)}:([^#\n]*).*\n((?:\t.*\n)*)", text, re.MULTILINE):
+            targets += [need for need in rule[1].split() if need not in targets]
+            found += rule[2]
+    return found
+
+
+def test_tests_run_whatever_style_and_types_are() -> None:
+    """A user's `make test` must not stop at a newer NumPy's types, so only `make check` looks at style and types."""
+    checks = re.compile(r"\b(mypy|ruff|clang-format|plain_words|types\.sh)\b")
+    assert "-m pytest" in commands_of("test")
+    assert "setup.sh test" in commands_of("test")
+    assert checks.findall(commands_of("test")) == []
+    assert {"mypy", "ruff", "clang-format", "plain_words"} <= set(checks.findall(commands_of("check")))
+
+
 def test_help_names_every_target() -> None:
     targets = set(re.findall(r"^([a-z%-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert {f"make {target}" for target in targets} <= set(re.findall(r"make [a-z%-]+", make("help").stdout))
