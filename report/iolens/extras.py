@@ -17,14 +17,15 @@ def installation_command(extra: str, spec_of: Callable[[str], Any] = find_spec) 
 
     An environment that `make install` made has no pip of its own. Python's ensurepip adds it, or else the system's pip
     works on that environment: a machine may lack either. pip must not change the packages of the system's own Python,
-    so a new environment is made on top of them.
+    so a new environment is made on top of them. Debian has what that needs, ensurepip, in a package of its own.
     """
     packages = shlex.join(_requirements(extra))
     python = shlex.quote(os.path.abspath(sys.executable))
     if sys.prefix == sys.base_prefix:
         own = '"$HOME/iolens-python"'
+        first = "" if spec_of("ensurepip") else "$(command -v sudo) apt-get install -y python3-venv && "
         return (
-            f"{python} -m venv --system-site-packages {own} && {own}/bin/pip install {packages}; "
+            f"{first}{python} -m venv --system-site-packages {own} && {own}/bin/pip install {packages}; "
             f"then use {own}/bin/python -m iolens.cli.main instead of iolens"
         )
     own_pip = f"{python} -m pip install {packages}"

@@ -282,7 +282,10 @@ def test_an_environment_without_pip_gets_its_own_or_is_filled_by_the_systems_pip
 
 def test_the_systems_python_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
-    assert "-m venv --system-site-packages" in extras.installation_command("fleet")
+    made = f"{sys.executable} -m venv --system-site-packages "
+    assert extras.installation_command("fleet", spec_of=lambda name: name == "ensurepip" or None).startswith(made)
+    command = extras.installation_command("fleet", spec_of=lambda _: None)
+    assert command.startswith(f"$(command -v sudo) apt-get install -y python3-venv && {made}")
 
 
 def test_a_store_that_cannot_be_written_is_named(store: Path, logs: list[Path], tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -126,18 +125,14 @@ def test_a_merge_that_fails_since_a_spool_vanished_is_made_without_it(
 ) -> None:
     spool = killed_spool(tmp_path, monkeypatch)
     other = replace(spool, spool=shutil.copy(spool.spool, tmp_path / "other.spool"))
-    merge, merged = recover._merge_spools, []
-
-    def failing_once(
-        job: Sequence[recover.Spool], folder: Path | None, why: str | None
-    ) -> tuple[Path, frozenset[str]] | None:
-        merged.append(list(job))
-        Path(other.spool).unlink(missing_ok=True)
-        return merge(job, folder, why) if len(merged) > 1 else None
-
-    monkeypatch.setattr(recover, "_merge_spools", failing_once)
+    helper = tmp_path / "helper"
+    helper.write_text(
+        f'#!/bin/sh\n[ -e "{other.spool}" ] && rm "{other.spool}" && exit 1\nexec {recover.program()} "$@"\n'
+    )
+    helper.chmod(0o755)
+    monkeypatch.setattr(recover, "program", lambda: helper)
     assert recover.recover_job([spool, other], tmp_path) is not None
-    assert merged == [[spool, other], [spool]]
+    assert not Path(other.spool).exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
