@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Hold the types of the Python package against the oldest and the newest NumPy and pandas that pyproject.toml allows:
-# `make types`. Their files alone are needed, so that any Python will do; they are put into build/types.
+# Hold the types of the Python package against the oldest and the newest NumPy and pandas that pyproject.toml allows, and
+# against the newest of the oldest Python: `make types`. Their files alone are needed, so that any Python will do; they are put
+# into build/types.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,13 +18,14 @@ against() {
     # pip asks the Python that runs it whether a package suits; the tags of the wheels say it of the other Python.
     .venv/bin/python -m pip install -q --disable-pip-version-check --upgrade --only-binary :all: --no-deps --ignore-requires-python \
         --python-version "$python" --target "$packages" "$@" rich matplotlib pillow types-PyYAML
-    # Old stubs have no defaults for the arguments of `ndarray`, which the newest stubs give.
+    # Older stubs have no defaults for the arguments of `ndarray`.
     .venv/bin/mypy --no-error-summary --python-executable "$folder/bin/python" --python-version "$python" \
-        --cache-dir "build/types/cache-$name" $([ "$name" = newest ] || echo --allow-any-generics)
+        --cache-dir "build/types/cache-$name" $([ "$name" != newest ] || echo --disallow-any-generics)
     echo "types: hold with $(cd "$packages" && ls -d numpy-*.dist-info pandas-*.dist-info | sed 's/.dist-info//' | paste -sd ' ')"
 }
 
 read -r numpy numpy_end <<<"$(bounds numpy)"
 read -r pandas pandas_end <<<"$(bounds pandas)"
 against oldest 3.10 "numpy==$numpy.*" "pandas==$pandas.*"
+against newest-of-oldest 3.10 "numpy<$numpy_end" "pandas<$pandas_end"
 against newest 3.13 "numpy<$numpy_end" "pandas<$pandas_end"

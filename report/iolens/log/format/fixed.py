@@ -83,7 +83,8 @@ def _record_fields(log: Container, region: Region, layout: np.dtype[np.void]) ->
     its content is in memory only once. A counter with the same value in all records takes no memory.
     """
     known = [inflate(log, region)] if region.length <= _SMALL else None
-    count, first = 0, np.zeros(1, layout)
+    count = 0
+    first: np.ndarray = np.zeros(1, layout)
     varies = {name: np.full(layout[name].shape, known is not None) for name in _BLOCKS}
     for rows in _records_of(log, region, layout, known):
         if known is None and len(rows):

@@ -127,7 +127,7 @@ def _has_untraced_mpi(job: Job, use: CoreUse | None) -> bool:
 def _from_calls(job: Job, use: CoreUse | None) -> Parts:
     """Returns the parts of each rank from timed calls and from the kernel's counts."""
     ranks, run_time = max(1, job.nprocs), job.run_time
-    found = {part: np.zeros(ranks) for part in PARTS}
+    found: Parts = {part: np.zeros(ranks) for part in PARTS}
     found.update(_called_io(job, ranks))
     found[OPENMP] = _sampled_openmp(job, ranks)
     mpi, places, summed = mpi_rows(job), rank_places(job), summed_mpi(job)

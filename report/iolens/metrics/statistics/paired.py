@@ -171,7 +171,7 @@ def _fit_with_draws(logs: Array, points: Places, table: Array, counts: Sequence[
     import numpy as np
 
     size, by_block = len(counts), table.shape[1] > len(counts)
-    weights = np.ones(len(logs))
+    weights: Array = np.ones(len(logs))
     for last in range(_ROUNDS):
         fit = np.linalg.pinv(table.T @ (table * weights[:, None])) @ (table * weights[:, None]).T
         squares: Array = np.bincount(points, (logs - table @ (fit @ logs)) ** 2, size).astype(float)

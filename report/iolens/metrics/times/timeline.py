@@ -234,7 +234,7 @@ def _used_lines(frame: pd.DataFrame, file: np.ndarray, names: tuple[str, ...], e
 def _longest_calls(frame: pd.DataFrame, file: np.ndarray) -> TimelineCalls:
     """Returns the calls that took longest, in order of their start."""
     start, end = frame["start"].to_numpy(), frame["end"].to_numpy()
-    kept = np.zeros(0, dtype=np.int64)
+    kept: np.ndarray = np.zeros(0, dtype=np.int64)
     for part in _parts_of_calls(len(start)):
         kept = np.concatenate([kept, np.arange(part.start, min(part.stop, len(start)))])
         if len(kept) > MOST_SINGLE:

@@ -181,7 +181,8 @@ def _own_waits(program: Program, waits: Waits, late_rank: np.ndarray, since: np.
     rank, start = program.rank[waits.call], program.start[waits.call]
     order = np.lexsort((start, rank))
     by_rank = np.searchsorted(rank[order], np.arange(program.ranks + 1))
-    first, last = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+    first = np.zeros(len(order), np.int64)
+    last: np.ndarray = np.zeros(len(order), np.int64)
     begins, seconds = start[order], waits.waited[order]
     ends = begins + seconds
     rows_of = np.argsort(late_rank, kind="stable")

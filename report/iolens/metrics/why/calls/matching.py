@@ -31,7 +31,8 @@ def row_keys(rows: np.ndarray) -> np.ndarray:
     """Returns an integer for each row of integers; equal rows have equal integers, and the integers are ordered as the
     rows are.
     """
-    keys, width = np.zeros(len(rows), np.int64), 1
+    keys: np.ndarray = np.zeros(len(rows), np.int64)
+    width = 1
     for column in rows.T if len(rows) else ():
         least, span = int(column.min()), int(column.max()) - int(column.min()) + 1
         if span > 4 * len(rows):

@@ -35,7 +35,8 @@ def whole_part(events: Records, ranks: int) -> tuple[Records, float | None]:
     if len(np.unique(events["rank"][events["function"] == "MPI_Finalize"])) == ranks:
         return events, None
     common = (events["kind"] == "all") & (events["size"] == ranks) & (events["thread"] == 0)
-    best, until = np.full(ranks, -1), 0.0
+    best: np.ndarray = np.full(ranks, -1)
+    until = 0.0
     for communicator in np.unique(events["communicator"][common]).tolist():
         rows = np.flatnonzero(common & (events["communicator"] == communicator))
         rows = rows[np.argsort(events["rank"][rows], kind="stable")]
