@@ -133,4 +133,4 @@ in_fresh_directory 1 profiled {program()} "$([ -n "$SLURM_RESTART_COUNT" ] && ec
     first, second = (tmp_path / "results" / f"again-{job}{end}" for end in ("", "-restart-1"))
     wait_until(lambda: (second / "job.pdf").exists())
     assert [len(list(folder.glob("*.darshan"))) for folder in (first, second)] == [1, 1]
-    wait_until(lambda: not list(scratch.glob("iolens-*/")))
+    wait_until(lambda: not any(path.is_dir() for path in scratch.glob("iolens-*")))
