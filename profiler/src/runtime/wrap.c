@@ -1,7 +1,7 @@
 #include "wrap.h"
 #include "../system/library.h"
+#include "next_symbol.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ void wrap_resolve(const char *name, void *pointer)
         if (strncmp(name, API[i].functions, strlen(API[i].functions)) == 0)
             found = library_symbol(API[i].file, name);
     if (!found)
-        found = dlsym(RTLD_NEXT, name);
+        found = next_symbol(name);
     if (!found)
         found = (void *)missing;
     memcpy(pointer, &found, sizeof found);

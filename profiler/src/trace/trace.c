@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../adapter.h"
+#include "../runtime/next_symbol.h"
 
 #define BORDER(returns, name, parameters, meaning) __attribute__((weak)) returns name parameters;
 #include "../adapter.def"
@@ -43,16 +44,6 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
         return 0;
     search->found = found;
     return 1;
-}
-
-/* Looks the name up in the libraries that come after this one and are visible to the whole program. */
-static void *find(const char *name)
-{
-    void *found = NULL;
-    /* These functions also have an older version, which dlsym may return. */
-    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0)
-        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-    return found ? found : dlsym(RTLD_NEXT, name);
 }
 
 /* The object file whose code contains the address `at`. */
@@ -140,7 +131,7 @@ static void *look(struct traced_function *function, uintptr_t caller)
     struct object object = {.at = caller};
     resolving = true;
     int error = errno;
-    void *found = find(function->symbol);
+    void *found = next_symbol(function->symbol);
     function->of_core = found && is_of_core(found);
     function->real = found;
     if (!found && (found = find_for(function->symbol, &object)) && object.begin)
