@@ -81,8 +81,8 @@ def test_a_circle_is_found() -> None:
 def test_folders_include_in_one_direction() -> None:
     order = folders()
     assert {path.name for path in SOURCE.iterdir() if path.is_dir()} == {*order, *APART}
-    below = {folder: {*order[: index + 1], ""} for index, folder in enumerate(order)}
-    below |= {folder: {folder, ""} for folder in APART}
+    below = {name: {*order[: index + 1], ""} for index, name in enumerate(order)}
+    below |= {name: {name, ""} for name in APART}
     wrong = [
         f"{source} includes {target}"
         for source, target in includes()

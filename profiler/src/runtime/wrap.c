@@ -1,6 +1,6 @@
 #include "wrap.h"
+#include "../next_symbol.h"
 #include "../system/library.h"
-#include "next_symbol.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "library.h"
+#include "../next_symbol.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -22,7 +23,7 @@ static int begins_so(struct dl_phdr_info *info, size_t size, void *context)
 
 void *library_symbol(const char *prefix, const char *name)
 {
-    void *symbol = dlsym(RTLD_NEXT, name);
+    void *symbol = next_symbol(name);
     struct search search = {.prefix = prefix};
     if (symbol || !dl_iterate_phdr(begins_so, &search))
         return symbol;

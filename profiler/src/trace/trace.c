@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../adapter.h"
-#include "../runtime/next_symbol.h"
+#include "../next_symbol.h"
 
 #define BORDER(returns, name, parameters, meaning) __attribute__((weak)) returns name parameters;
 #include "../adapter.def"

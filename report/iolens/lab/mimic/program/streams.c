@@ -30,7 +30,7 @@ static void on_stream(enum kind kind, const long *value)
     else if (kind == STREAM_FLUSH)
         fflush(stream);
     else if (kind == FILENO)
-        (void)fileno(stream);
+        (void)!fileno(stream);
     if (kind == STREAM_CLOSE) {
         fclose(stream);
         state->stream = NULL;
