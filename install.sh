@@ -59,7 +59,8 @@ copy_programs() {
 make_environment() {
     local packages
     rm -rf "$venv" build/python
-    .venv/bin/python -m venv --without-pip "$venv"
+    # Before Python 3.11, an environment that another one makes has a link to that one's Python.
+    "$(readlink -f .venv/bin/python)" -m venv --without-pip "$venv"
     packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     .venv/bin/python -m pip install -q --disable-pip-version-check --target "$packages" .
     rm -rf "$packages/bin"
