@@ -294,14 +294,16 @@ static int deep(void)
 /* Makes rings of other kinds; the kernel may not support each of them. */
 static int kinds_of_rings(void)
 {
+    /* Headers of Linux 5.15 lack these. */
+    enum { SQE128 = 1 << 10, CQE32 = 1 << 11, SINGLE_ISSUER = 1 << 12, DEFER_TASKRUN = 1 << 13 };
     enum { NO_MMAP = 1 << 14, REGISTERED_FD_ONLY = 1 << 15, NO_ARRAY = 1 << 16 };
     static const unsigned flags[] = {IORING_SETUP_SQPOLL,
                                      IORING_SETUP_IOPOLL,
-                                     IORING_SETUP_SQE128,
-                                     IORING_SETUP_CQE32,
+                                     SQE128,
+                                     CQE32,
                                      NO_ARRAY,
                                      IORING_SETUP_SQPOLL | NO_ARRAY,
-                                     IORING_SETUP_SINGLE_ISSUER | (1 << 13),
+                                     SINGLE_ISSUER | DEFER_TASKRUN,
                                      IORING_SETUP_CLAMP};
     int fd = made("f");
     for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++) {

@@ -70,7 +70,7 @@ def write_run(folder: Path, point: Mapping[str, Any], repetition: int, mib_per_s
         "phases": [{"operation": "write", "bytes": BYTES, "calls_per_rank": 10, "seconds": times}],
         "verification": {"status": "successful", "detail": None},
     }
-    (folder / "run.json").write_text(json.dumps(run))
+    (folder / "run.json").write_text(json.dumps(run, default=int))
     (folder / "result.json").write_text(json.dumps(result))
 
 

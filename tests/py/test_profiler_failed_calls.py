@@ -44,11 +44,13 @@ except OSError:
 
 IMPORTER = """
 import subprocess, sys, wave
+open("used", "w").close()
 try:
     import nowhere_at_all
 except ImportError:
-    subprocess.run([sys.executable, "-S", "-c", "import wave"], check=True)
+    subprocess.run([sys.executable, "-S", "-c", "open('used').close(); import wave"], check=True)
 """
+"""Each process uses a file, without which it would leave no log."""
 
 OPERATIONS = {"open": "open", "openat": "open", "creat": "open"}
 OPERATIONS |= dict.fromkeys(("stat", "lstat", "fstat", "newfstatat", "statx"), "stat")
