@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM = 64, EMPTY_LINES = 20000 };
+enum { ROOM = 64, EMPTY_LINES = 20000, MAPPED = 1 << 20 };
 
 #if defined(__x86_64__)
 /* Machine code of the generated functions on x86-64: sub $8,%rsp; call *%rdi; add $8,%rsp; ret */
@@ -74,7 +74,8 @@ static void spoil(const char *how, const char *path)
 
 int main(int argc, char **argv)
 {
-    char path[ROOM], *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* A single page may fall into a gap between the parts of a library, and would count as that library's. */
+    char path[ROOM], *code = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     double total = atof(argv[2]);
     memcpy(code, CODE, sizeof CODE);
     memcpy(code + ROOM, CODE, sizeof CODE);

@@ -87,7 +87,7 @@ def test_values_rates_and_reasons() -> None:
     made = job(**tables(), counters=counted())
     found = counters(made)
     assert found is not None
-    rows = found.frame().set_index(["region", "event"]).sort_index()
+    rows = found.frame().drop_duplicates(["region", "event"]).set_index(["region", "event"])
     assert rows.loc[(WHOLE, "cycles"), ["value", "rate", "ran"]].tolist() == [5000.0, 2500.0, 50.0], "2 s of user time"
     assert rows.loc[(WHOLE, "cycles"), "imbalance_percent"] == pytest.approx(100 * 3000 / 8000 * 4 / 3)
     assert rows.loc[(WHOLE, "Instructions per cycle"), "value"] == pytest.approx(0.8)

@@ -112,9 +112,14 @@ def requests_program() -> Path:
         program = harness.build_program("network_requests", "-Wl,--no-as-needed", "-lcurl")
     except subprocess.CalledProcessError:
         pytest.skip("libcurl and its headers are not installed")
-    if not hasattr(ctypes.CDLL("libcurl.so.4"), "curl_easy_header"):
-        pytest.skip("libcurl before 7.84 does not tell the headers that say where a part lies")
+    skip_without_headers()
     return program
+
+
+def skip_without_headers() -> None:
+    """Skips the test if libcurl does not tell the headers of an answer, which say where in a file a part lies."""
+    if not hasattr(ctypes.CDLL("libcurl.so.4"), "curl_easy_header"):
+        pytest.skip("libcurl before 7.84 does not tell headers")
 
 
 def test_requests_through_libcurl_are_counted_by_address(tmp_path: Path, port: int) -> None:
@@ -177,6 +182,7 @@ def test_bytes_that_hdf5_fetched_are_held_against_those_it_gave(
         program = harness.build_program("network_hdf5", "-Wl,--no-as-needed", "-l:libhdf5_serial.so.103")
     except subprocess.CalledProcessError:
         pytest.skip("no serial HDF5 1.10 that has the driver ros3")
+    skip_without_headers()
     size = 2 << 20
     with h5py.File(tmp_path / "data.h5", "w") as file:
         file["unused"] = np.arange(1000)
