@@ -76,6 +76,8 @@ def test_an_inlined_function_is_named_with_the_one_that_it_is_in(program: Path) 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_an_inlined_function_that_the_linker_never_knew_has_its_own_name(tmp_path: Path) -> None:
     """GNU addr2line gives an inlined function of C++ without a linkage name the name of the function around it."""
+    if " 2.38" in subprocess.run(["addr2line", "--version"], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("addr2line of binutils 2.38 finds no name there in any way")
     (tmp_path / "source.cpp").write_text(SOURCE.replace("(void)", "()"))
     subprocess.run(["g++", *PLAIN, "-o", "program", "source.cpp"], cwd=tmp_path, check=True)
     program = tmp_path / "program"
