@@ -290,6 +290,23 @@ def test_a_damaged_spool_is_kept_beside_the_log_that_is_made_without_it(
     assert kept == {len(whole), 0xFFFF}
 
 
+def test_spools_of_a_job_without_all_ranks_stay_whatever_number_a_damaged_one_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_files, "program", lambda: RECOVER)
+    end("kill", tmp_path)
+    *ranks, elsewhere = copy_ranks(spools(tmp_path)[0], tmp_path / "ranks", 4)
+    elsewhere.unlink()
+    for rank, path in enumerate(ranks):
+        content = bytearray(path.read_bytes())
+        struct.pack_into("<q", content, PID_AT, 1 + rank)
+        struct.pack_into("<i", content, RANK_AT + 4, 4 if rank else 1)
+        path.write_bytes(content)
+    (job,) = spool_files.jobs(spool_files.read_spools([tmp_path / "ranks"])[0])
+    log = spool_files.recover_job(job, tmp_path / "logs")
+    assert len(list(Path(f"{log}.spools").iterdir())) == 3
+
+
 @pytest.mark.parametrize(("ranks", "made"), [(3, True), (2, False)])
 def test_a_number_of_ranks_is_believed_if_most_spools_name_it(ranks: int, made: bool, tmp_path: Path) -> None:
     end("kill", tmp_path)

@@ -21,6 +21,7 @@ def _run(name: str, way: str, folder: Path) -> tuple[Job, float]:
     """Returns the job of a program with planted writes, and their seconds. All other ranks wait for these writes, so
     that the job would be shorter by them.
     """
+    folder.mkdir()
     its, source = library(name), ROOT / "tests/c"
     program = its.compile(
         source / "why_apart.c", folder / "program", str(source / "why_delay.c"), f"-I{source}", "-O1", "-pthread"
@@ -39,9 +40,7 @@ def _run(name: str, way: str, folder: Path) -> tuple[Job, float]:
 )
 def test_the_most_that_is_saved_holds_without_partners(tmp_path: Path, name: str, way: str, said: str) -> None:
     for attempt in range(3):  # Between the end of a write and the program's look at its clock, others may run.
-        folder = tmp_path / str(attempt)
-        folder.mkdir()
-        job, delayed = _run(name, way, folder)
+        job, delayed = _run(name, way, tmp_path / str(attempt))
         saved, saving = replays(job), storage_saving(job)
         assert saved is not None
         assert saving is not None
@@ -58,9 +57,7 @@ def test_the_most_that_is_saved_holds_without_partners(tmp_path: Path, name: str
 @pytest.mark.parametrize("way", ["scan", "pairs"])
 def test_a_rank_waits_for_one_that_its_event_does_not_name(tmp_path: Path, name: str, way: str) -> None:
     for attempt in range(3):  # Other programs may hold up the waiting ranks for a part of the same time.
-        folder = tmp_path / str(attempt)
-        folder.mkdir()
-        job, delayed = _run(name, way, folder)
+        job, delayed = _run(name, way, tmp_path / str(attempt))
         saved, rows = replays(job), waits_by_cause(job)
         assert saved is not None
         assert rows is not None

@@ -165,12 +165,12 @@ def recover_job(job: Sequence[Spool], folder: Path | None = None, why: str | Non
     for place in earlier:
         if place.parent == log.parent and finished is None:
             log = log.replace(place.with_suffix(""))
-    if finished is None and all(map(is_own, job)) and len(job) - len(damaged) < job[0].ranks:
+    used = [one for one in job if one.spool not in damaged]
+    if finished is None and all(map(is_own, job)) and len(used) < used[0].ranks:
         set_aside(job, log.with_name(log.name + _BESIDE))
     else:
-        for one in job:
-            if one.spool not in damaged:
-                Path(one.spool).unlink(missing_ok=True)
+        for one in used:
+            Path(one.spool).unlink(missing_ok=True)
     for path in unfinished:
         path.unlink(missing_ok=True)
     for place in earlier:
