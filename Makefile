@@ -1,4 +1,4 @@
-# The front door. It only names things: set-up is in setup.sh, building in the folders' Makefiles, running in `iolens`.
+# The front door. It only names things: set-up is in packaging/setup.sh, building in the folders' Makefiles, running in `iolens`.
 #
 #   make run                     from a fresh machine to the comparison PDF
 #   make run-class-C NP=4 STRIPES="1 2 4" AGGREGATORS="1 2 4" CB_BUFFER="1M 16M" REPEAT=3
@@ -44,10 +44,10 @@ help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 setup: ## install what is missing on this machine
-	@./setup.sh
+	@packaging/setup.sh
 
 setup-test: ## install what is missing, with the tools of tests and checks
-	@./setup.sh test
+	@packaging/setup.sh test
 
 # Python compiles a module when it is first imported, but keeps that only where it may write, and not under
 # PYTHONDONTWRITEBYTECODE: then every command would compile all that it imports.
@@ -58,7 +58,7 @@ $(PARTS): setup
 	@+./packaging/build-part.sh $@ build/obj/$@ $(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all
 
 lustre-driver: build ## install Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi, and build for it
-	@./setup.sh lustre
+	@packaging/setup.sh lustre
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C profiler BUILD=../build/impi MPICC=$(IMPI_CC) adapter
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/impi MPICC=$(IMPI_CC) all >/dev/null
 
@@ -155,7 +155,7 @@ bench: build ## measure the cost of the hot paths, as ratios to other tools
 	@for script in tests/bench/*.sh; do echo "== $$script"; bash $$script; done
 
 docs: setup ## make the manual as a site in build/docs, with the outputs and pictures that its pages hold
-	@./setup.sh docs
+	@packaging/setup.sh docs
 	@.venv/bin/python docs/tools/stage.py build/docs-source
 	@$(SPHINX) -b html build/docs-source build/docs
 	@echo build/docs/index.html
@@ -184,7 +184,7 @@ deb: setup ## make the Debian package for this release (or SUITE=trixie) in dist
 package-test: deb ## install that package in a Debian made for it, and try it; as root
 	@SUITE=$$(bash packaging/deb.sh --suite) bash packaging/try-roads.sh deb
 
-roads: build ## README's commands and every way to install (ROADS="readme clone prefix wheel deb docs modules aarch64"), each in a Debian made for it; as root
+roads: build ## README's commands and every way to install (ROADS="readme clone prefix pip wheel deb docs modules aarch64"), each in a Debian made for it; as root
 	@bash packaging/try-roads.sh $(ROADS)
 
 release: setup ## tag this version, or VERSION=1.2.3, with archive, wheel (WHEEL=no: without), .debs (DEB=no), notes and sums in dist/
@@ -193,7 +193,7 @@ release: setup ## tag this version, or VERSION=1.2.3, with archive, wheel (WHEEL
 install: setup profiler storage ## install into PREFIX (default /usr/local), for any machine of this kind; ARCH=native for ones like this
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/portable ARCH="$(ARCH)" all
 	@bash packaging/adapters.sh build/lib build/adapters
-	@./install.sh "$(PREFIX)" build build/portable build/adapters
+	@packaging/install.sh "$(PREFIX)" build build/portable build/adapters
 
 clean: ## remove everything that was built
 	@rm -rf build

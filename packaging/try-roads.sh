@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Run the manual's first commands in Debian 12 and 13, as root and as a user (try-readme.sh). Then install iolens in
-# each way named (clone, prefix, wheel, deb, docs), each in a fresh Debian that has nothing else, and run smoke.sh
+# each way named (clone, prefix, pip, wheel, deb, docs), each in a fresh Debian that has nothing else, and run smoke.sh
 # there. `modules` tries the modulefiles in one Debian; `aarch64` tries the wheel for aarch64, by emulation.
 # Run it as root with debootstrap: `make roads`. Each way takes some minutes. SUITE names the Debian (trixie).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source packaging/roots.sh
 
-ways='readme clone prefix wheel deb docs modules aarch64'
+ways='readme clone prefix pip wheel deb docs modules aarch64'
 need_root
 
 # sources ROAD: copies the files of this folder that git tracks to /try/iolens of the root.
@@ -33,6 +33,13 @@ try_prefix() {
     sources prefix
     inside prefix "$(apt make) make -C iolens install PREFIX=/opt/iolens; rm -rf iolens
         PATH=/opt/iolens/bin:\$PATH ./smoke.sh /opt/iolens/lib/iolens/bin/alignment"
+}
+
+# The build of a source archive by pip compiles the profiler.
+try_pip() {
+    sources pip
+    inside pip "$(apt python3-venv gcc libc6-dev make openmpi-bin libopenmpi-dev) python3 -m venv here; here/bin/pip install -q ./iolens
+        rm -rf iolens; $(plots here) PATH=/try/here/bin:\$PATH ./smoke.sh alignment"
 }
 
 # plots FOLDER: a command that fails where the package has no library for interactive figures.

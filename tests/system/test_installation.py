@@ -122,7 +122,7 @@ def sweep(iolens: Path, results: Path, cwd: Path) -> str:
 
 def test_set_up_again_does_nothing_and_says_nothing(clone: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (clone / ".venv").rglob("*") if path.exists()}
-    again = run("./setup.sh", cwd=clone)
+    again = run("packaging/setup.sh", cwd=clone)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
     assert {path: path.stat().st_mtime_ns for path in (clone / ".venv").rglob("*") if path.exists()} == before
 

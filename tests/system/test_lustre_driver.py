@@ -127,12 +127,13 @@ def test_a_programs_own_mpi_with_the_driver_is_taken(tmp_path: Path, monkeypatch
 
 
 def test_what_cannot_be_installed_is_said_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "setup.sh").touch()
+    (tmp_path / "packaging").mkdir()
+    (tmp_path / "packaging/setup.sh").touch()
     (tmp_path / "Makefile").write_text("lustre-driver:\n\t@echo setup: no index was reached >&2; exit 1\n")
     monkeypatch.setattr(lustre_driver, "CHECKOUT", tmp_path)
     lustre_driver.install.cache_clear()
     with pytest.raises(IolensError, match=r"^no index was reached$"):
         lustre_driver.install()
-    os.unlink(tmp_path / "setup.sh")
+    os.unlink(tmp_path / "packaging/setup.sh")
     with pytest.raises(IolensError, match="install iolens with an MPI that has it, or work in a clone"):
         lustre_driver.install()

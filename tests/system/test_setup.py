@@ -35,9 +35,9 @@ def machine(tmp_path: Path) -> Path:
     folder = tmp_path / "a machine"
     (folder / ".venv/bin").mkdir(parents=True)
     (folder / "bin").mkdir()
-    for name in ("setup.sh", "pyproject.toml"):
-        shutil.copy(ROOT / name, folder)
     (folder / "packaging").mkdir()
+    for name in ("packaging/setup.sh", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
     (folder / "packaging/plotting.sh").touch()
     played = {"apt-get": APT, "dpkg-query": "#!/bin/sh\nexit 1\n", "id": "#!/bin/sh\necho 0\n"}
     played |= dict.fromkeys(("sleep", "mpicc", "mpirun"), "#!/bin/sh\n")
@@ -51,7 +51,7 @@ def machine(tmp_path: Path) -> Path:
 def set_up(machine: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **settings, "PATH": f"{machine / 'bin'}:{os.environ['PATH']}"}
     return subprocess.run(
-        ["./setup.sh", *words], cwd=machine, env=environment, capture_output=True, text=True, check=False
+        ["packaging/setup.sh", *words], cwd=machine, env=environment, capture_output=True, text=True, check=False
     )
 
 
@@ -141,7 +141,8 @@ def test_what_takes_long_is_said_to_be_under_way(machine: Path) -> None:
     play_pip(machine, f"until grep -q 'still installing Python packages' '{out}'; do {wait}; done")
     environment = {**os.environ, "SETUP_PERIOD": "1", "PATH": f"{machine / 'bin'}:{os.environ['PATH']}"}
     with out.open("w") as file:
-        done = subprocess.run(["./setup.sh"], cwd=machine, env=environment, stdout=file, check=False, timeout=PATIENCE)
+        words = ["packaging/setup.sh"]
+        done = subprocess.run(words, cwd=machine, env=environment, stdout=file, check=False, timeout=PATIENCE)
     assert done.returncode == 0
     assert re.search(r"^setup: still installing Python packages, for \d+ s$", out.read_text(), re.MULTILINE)
 

@@ -51,7 +51,7 @@ def source_of_workloads() -> Path | None:
 
 def kind_of_installation() -> str:
     """Returns in words how this package was installed."""
-    if (CHECKOUT / "setup.sh").is_file():
+    if (CHECKOUT / "packaging/setup.sh").is_file():
         return f"a clone, {CHECKOUT}"
     if IN_WHEEL.is_symlink():
         return f"the system's package, {IN_WHEEL.resolve()}"
@@ -129,6 +129,6 @@ def _how_to_build() -> str:
 
 def how_to_get_libraries() -> str:
     """Returns advice for missing libraries of the profiler, which an installed package contains."""
-    if (CHECKOUT / "setup.sh").is_file():
+    if (CHECKOUT / "packaging/setup.sh").is_file():
         return "run `make build`"
     return "install iolens again, because the package contains it"

