@@ -105,5 +105,5 @@ def library(name: str) -> MpiLibrary:
     if first and first.flavour == name:
         pytest.skip(f"{name} is this machine's usual MPI")
     if not mpicc.exists():
-        pytest.skip(f"{name} is not installed for tests; `./setup.sh test` does it")
+        pytest.skip(f"{name} is not installed for tests; `make setup-test` does it")
     return MpiLibrary(flavour, mpicc, mpicc.parent / "mpirun", adapter_for(mpicc, flavour))

@@ -8,12 +8,13 @@ import random
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.lab.sweep.define.experiment_file import load_experiment
+
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed; `make setup-test` does it")
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "report" / "experiment.schema.json"

@@ -35,8 +35,8 @@ from patience import PATIENCE
 from random_jobs import random_job
 from test_advice_invariants import FIRST, JOBS
 
-pytest.importorskip("duckdb", reason="duckdb is not installed; `./setup.sh test` does it")
-pytest.importorskip("pyarrow", reason="pyarrow is not installed; `./setup.sh test` does it")
+pytest.importorskip("duckdb", reason="duckdb is not installed; `make setup-test` does it")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed; `make setup-test` does it")
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 SOME = (
@@ -199,7 +199,7 @@ def test_readers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_dask_cluster_makes_the_same_store(store: Path, logs: list[Path], tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed; `./setup.sh test` does it")
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed; `make setup-test` does it")
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
     place = tmp_path / "store"
     with distributed.LocalCluster(protocol="tcp", **options) as cluster:

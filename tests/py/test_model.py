@@ -57,7 +57,7 @@ def test_mini_apps_of_random_programs() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(importlib.util.find_spec("h5py") is None, reason="h5py is not installed; `./setup.sh test` does it")
+@pytest.mark.skipif(importlib.util.find_spec("h5py") is None, reason="h5py is not installed; `make setup-test` does it")
 def test_random_programs_with_hdf5() -> None:
     command = [sys.executable, REPOSITORY / "tests/model/hunt_hdf5.py", "--build", REPOSITORY / "build", "-n", "100"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -68,7 +68,7 @@ def test_random_programs_with_hdf5() -> None:
 @pytest.mark.skipif(not OPEN_MPI, reason="Debian's PnetCDF is built for Open MPI")
 def test_random_programs_with_pnetcdf() -> None:
     if not ctypes.util.find_library("pnetcdf"):
-        pytest.skip("PnetCDF is not installed; `./setup.sh test` does it")
+        pytest.skip("PnetCDF is not installed; `make setup-test` does it")
     command = [sys.executable, REPOSITORY / "tests/model/hunt_pnetcdf.py", "--build", REPOSITORY / "build", "-n", "60"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

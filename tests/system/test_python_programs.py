@@ -70,7 +70,7 @@ half.Bcast(numbers[:5])
 def needs(*packages: str) -> None:
     for package in packages:
         if importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed; `./setup.sh test` does it")
+            pytest.skip(f"{package} is not installed; `make setup-test` does it")
 
 
 def profiled(

@@ -10,7 +10,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
 import pytest
 from iolens.errors import UsageError
 from iolens.lab.launchers.launcher import Launcher, RunSpec
@@ -29,6 +28,8 @@ from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import WORKLOADS
 from iolens.log import read_log
 from iolens.pages.comparison.document import write_comparison
+
+parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed; `make setup-test` does it")
 
 # The storage back end: its layout is a file in the folder, and the first attempt of one run is invalid.
 
@@ -172,7 +173,7 @@ def test_a_sweep_goes_through_parts_that_are_one_object_each(sweep_of: Any, tmp_
     table = (tmp_path / "results" / "runs.csv").read_text().splitlines()
     assert len(table) == 1 + 6
     assert table[0].startswith("stripe_count,run,repetition,status")
-    same = pyarrow.parquet.read_table(tmp_path / "results" / "runs.parquet").to_pandas()
+    same = parquet.read_table(tmp_path / "results" / "runs.parquet").to_pandas()
     assert [len(same), ",".join(same.columns)] == [6, table[0]]
     summary = write_comparison(load_results(tmp_path / "results"), tmp_path / "comparison.pdf", read_log)
     assert summary.remedy
