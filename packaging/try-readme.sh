@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Run in a bare Debian the commands of docs/how-to/make-run.md under "Two commands", in a clone, with nothing else: `make roads`, as
-# root, with debootstrap and a network. Usage: try-readme.sh SUITE root|user [--short]
+# Run in a bare Debian the commands of README.md under "Start", in a clone, with nothing else: `make roads`, as root, with debootstrap and a network. Usage: try-readme.sh SUITE root|user [--short]
 #   root      the person is root, as in a container
 #   user      the person has no sudo; the machine has the packages that the page names for that case
 #   --short   instead of `make test`, the commands of CONTRIBUTING from set-up to check, with the tests of two files; where
@@ -54,13 +53,15 @@ attempt() {
 }
 
 main() {
-    local why packages run test contributing page=docs/how-to/make-run.md
-    run=$(block "$page" "Two commands" 1)
-    test=$(block "$page" "Two commands" 2)
+    local why packages start run test contributing page=docs/how-to/make-run.md
+    start=$(block README.md "Start" 1)
+    run="$(grep -o 'apt-get update && apt-get install -y make' README.md); $(grep -oE '^make run( |$)' <<<"$start")"
+    [ "$person" = root ] || run=$(grep -oE '^make run( |$)' <<<"$start")
+    test=$(grep -oE '^make test( |$)' <<<"$start")
     contributing="$(block CONTRIBUTING.md "Set up and build" 1); $(block CONTRIBUTING.md "Test" 1 | grep -v '^make test')"
     packages=$(grep -oE 'apt-get install -y make gcc [a-z0-9 -]+' "$page" | head -n 1)
-    [ -n "$run" ] && [ -n "$test" ] && [ -n "$packages" ] || {
-        echo "try-readme: $page lacks the commands that are to be tried; see its section \"Two commands\"" >&2
+    [[ $run == *"make run"* ]] && [ -n "$test" ] && [ -n "$packages" ] || {
+        echo "try-readme: the commands to try are missing in README.md, section \"Start\", or in $page" >&2
         exit 1
     }
     if ! why=$(possible); then
