@@ -6,7 +6,10 @@ through this module, and therefore consists of printable characters in every out
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+from iolens.errors import UsageError
 
 
 def printable_text(text: str, keep: str = "") -> str:
@@ -31,6 +34,16 @@ def print_line(text: str) -> None:
 def decoded(raw: bytes) -> str:
     """Returns bytes as printable text; bytes that are not UTF-8 become U+FFFD."""
     return printable_text(raw.decode("utf-8", "replace"))
+
+
+def text_of_file(path: Path) -> str:
+    """Returns the text of a file that the user named; raises UsageError if it cannot be read or is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: is not UTF-8 text (byte {error.start + 1})") from error
 
 
 def checked(found: Any) -> Any:

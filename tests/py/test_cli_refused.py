@@ -53,6 +53,59 @@ def test_a_model_is_not_measured_that_could_not_be_written(tmp_path: Path, capsy
     assert capsys.readouterr().err == f"iolens calibrate: {why}\n"
 
 
+LOG = str(Path(__file__).parents[1] / "data" / "iolens" / "predict" / "ior-4-stripes.darshan")
+BAD = "not-text.yaml"
+
+TYPED = (
+    (("reprot", LOG), "iolens: there is no command reprot; did you mean report? `iolens --help` lists the commands"),
+    (("xyzzy",), "iolens: there is no command xyzzy; `iolens --help` lists the commands"),
+    (("sweep", BAD), f"iolens sweep: {BAD}: is not UTF-8 text (byte 1)"),
+    (("sweep", "none.yaml"), "iolens sweep: none.yaml: cannot be read (No such file or directory)"),
+    (("predict", LOG, "--model", BAD), f"iolens predict: {BAD}: is not UTF-8 text (byte 1)"),
+    (("sweep", "--default", "--cb-buffer", "1"), "iolens sweep: cb_buffer_size: 1 bytes are less than 4096;"),
+    (("sweep", "--default", "--np", "10000"), "iolens sweep: ranks: run first has 10000 ranks for "),
+)
+"""Commands as people mistype them, and the beginning of the message that each must give."""
+
+
+@pytest.mark.parametrize(("words", "said"), TYPED, ids=lambda value: value[0] if isinstance(value, tuple) else "")
+def test_what_is_mistyped_is_answered_in_one_line(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(BAD).write_bytes(b"\xff\xfe\x00bad")
+    assert main(words) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith(said)
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize("option", ["--repeat", "--np", "--steps"])
+def test_a_sweep_refuses_numbers_below_one(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["sweep", "--default", option, "-1"])
+    assert "-1 is not a whole number of at least 1" in capsys.readouterr().err
+
+
+def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, begin in ((["help"], "usage: iolens [-h]"), (["help", "table"], "usage: iolens table")):
+        with pytest.raises(SystemExit, match="0"):
+            main(words)
+        assert capsys.readouterr().out.startswith(begin)
+
+
+def test_a_table_and_its_log_may_be_swapped(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["table", "costly_files", LOG]) == 0
+    usual = capsys.readouterr().out
+    assert main(["table", LOG, "costly_files"]) == 0
+    assert capsys.readouterr().out == usual
+
+
 REFUSED = (
     (("--hwpc", "99"), "--hwpc: 99 is neither a group (0 to 19, or a name) nor an event"),
     (("--hwpc", "summary,PAPI_NOTHING"), "--hwpc: PAPI_NOTHING is neither a group"),

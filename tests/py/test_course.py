@@ -205,7 +205,7 @@ def test_a_wrong_activity_is_named(tmp_path: Path, text: str, words: str) -> Non
     ("words", "said"),
     [
         (["99"], "the course has no activity 99; its activities are 1, 2, 3"),
-        (["nowhere"], "nowhere/experiment.yaml: No such file"),
+        (["nowhere"], "nowhere/experiment.yaml: cannot be read (No such file or directory)"),
         (["6", "--full"], "ior of activity-6 has no solver that --full could switch on; run it without --full"),
     ],
 )

@@ -71,6 +71,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     if first.returncode == 0 and BUSY in output:
         pytest.skip(BUSY)
     assert first.returncode == 130, output
+    assert "the same command goes on where this one stopped" in output
     before = good(folder)
     second = started(folder)
     output, _ = second.communicate(timeout=PATIENCE)

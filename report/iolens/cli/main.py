@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from iolens import __version__
 from iolens.cli.ending import exit_code_of, secure_streams
+from iolens.errors import UsageError
 from iolens.foreign import printable_text
 
 _GROUPS: dict[tuple[str, str], dict[str, str]] = {
@@ -134,7 +135,10 @@ def command_parser(name: str) -> argparse.ArgumentParser:
 
 def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     """Parses the words after `iolens`, with the options and other words of a command in any order."""
+    if words and words[0] == "help":
+        words = [*words[1:2], "--help"]
     if not words or words[0] not in COMMANDS:
+        _refuse_unknown(words)
         return _front_parser().parse_args(words)
     name, *rest = words
     parser = command_parser(name)
@@ -142,6 +146,17 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     # 3.13 loses the words after "--".
     ordered = "--" in rest or any(action.nargs in (argparse.REMAINDER, argparse.PARSER) for action in parser._actions)
     return parser.parse_args(rest) if ordered else parser.parse_intermixed_args(rest)
+
+
+def _refuse_unknown(words: Sequence[str]) -> None:
+    """Raises UsageError, with the nearest name, if the first word is meant as a command but is none."""
+    if not words or words[0].startswith("-"):
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(words[0], COMMANDS, 1, 0.6)
+    hint = f"; did you mean {near[0]}?" if near else ";"
+    raise UsageError(f"there is no command {words[0]}{hint} `iolens --help` lists the commands")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from iolens.errors import UsageError
+from iolens.foreign import text_of_file
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.matrix import Point, matrix_points
@@ -80,9 +81,7 @@ _TEXTS = ("says", "slides", "because", "otherwise")
 def load_claims(path: Path, experiment: Experiment) -> list[Claim]:
     """Returns the claims of one activity.yaml about the points of its experiment."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        content = yaml.safe_load(text_of_file(path))
     except (ValueError, yaml.YAMLError) as error:
         raise UsageError(f"{path}: {' '.join(str(error).split())}") from error
     claims = content.get("claims") if isinstance(content, dict) else None

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from iolens.cli.experiment import add_experiment, given_experiment
-from iolens.cli.numbers import explained, whole_number
+from iolens.cli.numbers import explained, positive, whole_number
 from iolens.cli.output import add_results
 from iolens.cli.read.compare import tell
 from iolens.errors import UsageError
 from iolens.foreign import print_line, printable_text
+from iolens.lab.say import say
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.define.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
 from iolens.lab.sweep.define.experiment import Experiment
@@ -38,7 +39,7 @@ def number_list(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...
 
 
 _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("--np", {"type": int, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
+    ("--np", {"type": positive, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
     ("--stripes", {"type": number_list(int), "metavar": "LIST"}, "stripe counts (default '1 4 12')"),
     (
         "--aggregators",
@@ -48,7 +49,7 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--cb-buffer", {"type": number_list(parse_size), "metavar": "LIST"}, "cb_buffer_size (default '1M 16M')"),
     (
         "--repeat",
-        {"type": int, "dest": "repetitions", "metavar": "N"},
+        {"type": positive, "dest": "repetitions", "metavar": "N"},
         "repetitions of every point (default 5)",
     ),
     (
@@ -63,7 +64,7 @@ _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
         "installed at first use), the generic driver of your MPI, or transfers by iolens itself",
     ),
     ("--method", {"choices": ("full", "simple", "epio", "fortran")}, "BT-IO's method (default full)"),
-    ("--steps", {"type": int, "metavar": "N"}, "time steps (default: as many as the class has)"),
+    ("--steps", {"type": positive, "metavar": "N"}, "time steps (default: as many as the class has)"),
     ("--full", {"action": "store_true", "default": None}, "run the solver in every run"),
     ("--dir", {"type": Path, "dest": "directory", "metavar": "DIR"}, "folder for the data files"),
 )
@@ -134,8 +135,12 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     from iolens.lab.sweep.sweep import run_sweep
 
     _announce_sweep(sweep)
-    with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
-        bad = run_sweep(sweep, progress)
+    try:
+        with shown(sweep.folder, sweep.total, sweep.total - len(sweep.todo)) as progress:
+            bad = run_sweep(sweep, progress)
+    except KeyboardInterrupt:
+        say("finished runs are kept; the same command goes on where this one stopped")
+        raise
     for record in bad:
         print_line(f"{record.id}: {record.status}: {record.reason}")
     for kept in sweep.failed:

@@ -55,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
         log = args.log or (Path(args.name) if args.name else None)
         _print_table_names(log)
         return 0
+    if args.log and Path(args.name).exists() and not args.log.exists():
+        args.name, args.log = str(args.log), Path(args.name)
     if not args.name or not args.log:
         raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
     from iolens.log import read_log

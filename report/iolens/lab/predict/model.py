@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iolens.errors import UsageError
+from iolens.foreign import text_of_file
 from iolens.lab.installation import storage_config
 from iolens.lab.sizes import parse_size
 from iolens.lab.storage.emulated import EMULATED
@@ -37,11 +38,7 @@ def read_model(path: Path | None = None) -> StorageModel:
     invalid line.
     """
     source = path or storage_config()
-    try:
-        text = source.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text"
-        raise UsageError(f"{source}: {reason}") from error
+    text = text_of_file(source)
     usual = read_model() if path else None
     values: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
+from iolens.foreign import text_of_file
 from iolens.lab.files import write_aside
 from iolens.lab.installation import storage_config
 from iolens.lab.sizes import parse_size
@@ -46,8 +47,8 @@ class JobStatus:
 def make_mount(directory: Path, config: Path | None = None) -> Path:
     """Makes `directory` an emulated mount point, or renews its configuration; returns its full path."""
     source = config or storage_config()
+    text = text_of_file(source)
     try:
-        text = source.read_text(encoding="utf-8")
         for name in ("layouts", "jobs"):
             (directory / _STATE / name).mkdir(parents=True, exist_ok=True)
         write_aside(directory / _STATE / "ost.yaml", text)

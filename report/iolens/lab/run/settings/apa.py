@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.errors import UsageError
+from iolens.foreign import text_of_file
 from iolens.lab.run.mpi_launch.mpi import libraries_of
 from iolens.lab.run.settings.groups import known_groups
 
@@ -30,10 +31,7 @@ class Apa:
 
 def read_apa(path: Path) -> Apa:
     """Reads the file; raises UsageError with the line that is invalid."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    text = text_of_file(path)
     groups: list[str] = []
     functions: list[str] = []
     counters = ""

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from iolens.errors import UsageError
+from iolens.foreign import text_of_file
 from iolens.lab.installation import storage_config_of
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.sizes import short_size
@@ -133,10 +134,7 @@ def _check_groups(
 
 def _read_table(path: Path) -> yaml.MappingNode:
     """Returns the file as a tree of YAML nodes, which hold their line numbers."""
-    try:
-        source = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+    source = text_of_file(path)
     try:
         root = yaml.compose(source, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:

@@ -13,6 +13,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
+from iolens.lab.run.mpi_launch.allocation import allocation
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 from iolens.lab.storage.backends import backend_for, existing
@@ -57,6 +58,8 @@ def _check(experiment: Experiment, storage: Backend, runs: Sequence[PointSpec], 
     check_workload(experiment, workload_of(experiment.program), runs)
     _check_nodes(runs, launcher)
     check_ranks_per_node(runs, launcher)
+    _check_crowding(runs, launcher)
+    _check_buffers(runs)
     if storage.as_lustre is None and any(spec.io_component == LUSTRE for spec in runs):
         raise UsageError(f"mpi.io_component: the Lustre driver needs stripes, but {storage.name} storage has none")
     check_storage(runs, data, storage, launcher)
@@ -206,6 +209,37 @@ def room_for(runs: Sequence[PointSpec]) -> int:
 def _volume_words(amount: int) -> str:
     """Formats a number of bytes for people."""
     return f"{amount / 1e9:.2f} GB" if amount >= 1e8 else f"{amount / 1e6:.2f} MB"
+
+
+_RANKS_PER_CORE = 64
+"""Maximum number of ranks per core in an experiment on one machine. More are a mistake, and could stop the machine."""
+
+_LEAST_BUFFER = 4096
+"""Minimum `cb_buffer_size` in bytes. Collective buffering in pieces below a page would run for hours."""
+
+
+def _check_crowding(runs: Sequence[PointSpec], launcher: Launcher) -> None:
+    """Raises if a run would start far more ranks than this machine has cores."""
+    if launcher.elsewhere or len(allocation().nodes) > 1:
+        return
+    cores = len(os.sched_getaffinity(0))
+    for spec in runs:
+        if spec.ranks > _RANKS_PER_CORE * cores:
+            raise UsageError(
+                f"ranks: run {spec.id} has {spec.ranks} ranks for {cores} cores of this machine; choose at most "
+                f"{_RANKS_PER_CORE * cores} (NP=, workload.ranks), or another launcher"
+            )
+
+
+def _check_buffers(runs: Sequence[PointSpec]) -> None:
+    """Raises if a run requests a collective buffer that is too small to be meant."""
+    for spec in runs:
+        requested = spec.requested.get("cb_buffer_size", _LEAST_BUFFER)
+        if requested < _LEAST_BUFFER:
+            raise UsageError(
+                f"cb_buffer_size: {requested} bytes are less than {_LEAST_BUFFER}; write sizes such as 1M or 16M "
+                "(CB_BUFFER=, matrix.cb_buffer_size)"
+            )
 
 
 def check_space(needed: int, data: Path) -> None:
