@@ -137,7 +137,7 @@ def test_exit_codes_table_and_junit(tmp_path: Path, capsys: pytest.CaptureFixtur
     words = ["check", str(tmp_path / "new"), "--against", str(tmp_path / "base"), "--junit", str(tmp_path / "j.xml")]
     assert main([*words, "--fail", "posix_written>+0%", "--fail", "posix_written>-1%"]) == 1
     printed = capsys.readouterr().out
-    assert "1 of 2 limits broken; posix_written" in printed
+    assert "1 of 2 limits exceeded; posix_written" in printed
     cases = ElementTree.parse(tmp_path / "j.xml").getroot().findall("testcase")
     assert [(case.get("name"), [part.tag for part in case]) for case in cases] == [
         ("posix_written>+0%", []),

@@ -32,10 +32,11 @@ def summary(verdicts: Sequence[LimitVerdict]) -> str:
     """Returns one line on all verdicts: the broken limits, and the number of limits on which the runs cannot decide."""
     broken = [one for one in verdicts if one.outcome == BROKEN]
     still_open = sum(one.outcome == OPEN for one in verdicts)
-    told = [f"{len(broken)} of {words.plural(len(verdicts), 'limit')} broken"]
+    exceeded = f"{len(broken)} of {words.plural(len(verdicts), 'limit')} exceeded"
+    told = [exceeded if broken else "no limit exceeded"]
     told += [f"{one.limit.name} {_change_words(one)} (limit {one.limit.text})" for one in broken]
     if still_open:
-        told.append(f"the runs cannot tell {still_open}")
+        told.append(f"{words.plural(still_open, 'limit')} could not be decided; repeat the runs more often")
     return "; ".join(told)
 
 
