@@ -27,7 +27,7 @@ iolens report "${logs[0]}" -o job.html || fail "the log is reported as HTML"
 grep -q '</html>' job.html || fail "the HTML report is not whole"
 passed "the log is reported as HTML"
 iolens show "${logs[0]}" >show.txt
-grep -q 'processes  *2 on 1 host' show.txt || fail "not 2 processes: $(cat show.txt)"
+grep -q '^2 processes on 1 host' show.txt || fail "not 2 processes: $(cat show.txt)"
 passed "iolens show says two processes on one host"
 iolens doctor >doctor.txt
 head -n 8 doctor.txt

@@ -110,6 +110,7 @@ def commands_on(path: Path, other: Path, folder: Path, chance: random.Random) ->
         ["export", log, "--format", chance.choice(FORMATS), "-o", target],
         ["diff", *chance.choice([[log, str(other)], [str(other), log]]), *chance.choice([[], ["--json"]])],
         ["show", log],
+        ["show", "--all", log],
         ["ingest", str(path.parent), "-o", store, "-j", "1", *chance.choice([[], ["--no-advice"]])],
         ["fleet", store, *chance.choice([[], ["--csv", target + ".csv"], ["--json", target + ".json"]])],
     ]

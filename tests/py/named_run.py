@@ -36,10 +36,10 @@ def assert_outputs_name(log: Path, headlines: tuple[str, ...], folder: Path, cap
     """
     capsys.readouterr()
     said = {}
-    for words in ("show", "show --line", "advise", "show --json", "advise --json"):
+    for words in ("show", "show --all", "show --line", "advise", "show --json", "advise --json"):
         assert main([*words.split(), str(log)]) == 0
         said[words] = capsys.readouterr().out
-    shown = said["show"]
+    shown = said["show --all"]
     for words in ("show --json", "advise --json"):
         said[words] = json.loads(said[words])["verdict"]["sentence"]
     for suffix in (".html", ".pdf"):

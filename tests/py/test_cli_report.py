@@ -11,11 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from iolens.advise import diagnosis
 from iolens.cli.main import main
 from iolens.extras import installation_command
 from iolens.log import read_log
 from iolens.pages.blocks import Table
 from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.job.front_screen import brief_summary
 from iolens.pages.job.terminal import screen
 from iolens.pages.text.cells import NUMBER
 from iolens.pages.text.lines import MOST_ROWS, pair, table_text
@@ -37,12 +39,35 @@ def test_every_log_has_a_report(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_every_log_shows(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "110")
-    assert main(["show", str(path)]) == 0
+    assert main(["show", "--all", str(path)]) == 0
     said = capsys.readouterr().out
     assert path.name in said
     assert "\x1b" not in said
     assert max(map(len, said.splitlines())) <= 110
     assert "nan" not in said.split()
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_every_log_fits_on_one_screen(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["show", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == "All tables: iolens show --all LOG. Pages: iolens report LOG -o job.html"
+    said = " ".join(lines)
+    assert diagnosis(read_log(path)).verdict.sentence.removesuffix(".") in " ".join(said.split())
+    assert "nan" not in said.split()
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_the_end_of_a_run_takes_ten_lines(path: Path) -> None:
+    lines = [text for text, _ in brief_summary(read_log(path), 80)]
+    assert 2 <= len(lines) <= 10
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("run time ")
 
 
 def test_default_output_and_several_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +109,7 @@ def test_a_log_that_was_cut_short_is_reported_on(tmp_path: Path, capsys: pytest.
     cut = tmp_path / "cut.darshan"
     cut.write_bytes(PARTIAL.read_bytes()[:-100])
     assert main(["report", str(cut), "-o", str(tmp_path / "x.pdf")]) == 0
-    assert main(["show", str(cut)]) == 0
+    assert main(["show", "--all", str(cut)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "PARTIAL LOG" in said
     assert "STDIO: the file is truncated; only the first 10 rows are there." in said

@@ -105,7 +105,16 @@ def test_no_table_holds_a_control_character(source: Path, tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize(
-    "words", [["show"], ["advise"], ["advise", "--json"], ["diff"], ["diff", "--json"], ["report", "--format", "html"]]
+    "words",
+    [
+        ["show"],
+        ["show", "--all"],
+        ["advise"],
+        ["advise", "--json"],
+        ["diff"],
+        ["diff", "--json"],
+        ["report", "--format", "html"],
+    ],
 )
 def test_no_summary_holds_a_control_character(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

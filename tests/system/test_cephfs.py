@@ -180,7 +180,7 @@ def test_a_log_has_the_layouts_of_its_files(folder: Path, tmp_path: Path) -> Non
     (row,) = json.loads(iolens("table", "ceph_layouts", log, "--json"))
     values = (row["stripe_count"], row["stripe_unit"], row["object_size"], row["pool"], row["bytes"])
     assert values == (2, MIB, 64 * MIB, "data", 48 * MIB)
-    assert "Layouts of files on CephFS" in iolens("show", log)
+    assert "Layouts of files on CephFS" in iolens("show", "--all", log)
 
 
 def test_an_activity_of_the_course_runs_on_it(folder: Path, tmp_path: Path) -> None:

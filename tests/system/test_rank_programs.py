@@ -52,7 +52,7 @@ def test_a_log_says_which_program_each_rank_ran(log: Path, capsys: pytest.Captur
     assert job.programs == BOTH
     assert title(job).startswith("ocean, atmos: ")
     assert dict(fact_columns(job)[0])["programs"] == "ocean (ranks 0-1), atmos (rank 2)"
-    assert main(["show", str(log)]) == 0
+    assert main(["show", "--all", str(log)]) == 0
     assert "ocean (ranks 0-1), atmos (rank 2)" in capsys.readouterr().out
 
 

@@ -1,4 +1,4 @@
-"""`iolens show LOG …`: the summary of each log in the terminal."""
+"""`iolens show LOG …`: the summary of each log in the terminal, one screen or, with --all, every table."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a log of iolens or Darshan (3.0 or later), or a folder: all logs in it and below it as one job",
     )
     form = parser.add_mutually_exclusive_group()
+    form.add_argument("--all", action="store_true", help="print all findings and tables instead of one screen")
     form.add_argument(
         "--json",
         action="store_true",
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         elif args.line:
             _print_line(path)
         else:
-            (_show_folder if path.is_dir() else _show_log)(path)
+            (_show_folder if path.is_dir() else _show_all if args.all else _show_front)(path)
     return 0
 
 
@@ -63,8 +64,19 @@ def _print_line(path: Path) -> None:
     print(one_line(read_log(path)))
 
 
-def _show_log(path: Path) -> None:
-    """Prints the summary of one log."""
+def _show_front(path: Path) -> None:
+    """Prints the first screen of one log."""
+    from iolens.log import read_log
+    from iolens.pages.job.front_screen import front_screen
+    from iolens.pages.job.terminal import screen
+
+    out = screen()
+    for text, style in front_screen(read_log(path), out.width):
+        out.lines([text], style)
+
+
+def _show_all(path: Path) -> None:
+    """Prints the findings and every table of one log."""
     from iolens.log import read_log
     from iolens.pages.exhibits.job import summary_exhibits
     from iolens.pages.job.terminal import screen, show_job

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from iolens.log import Job
 from iolens.metrics.files.stripes.striping import unrecorded_files
@@ -13,10 +13,6 @@ from iolens.metrics.processor import time
 from iolens.pages import words
 from iolens.pages.blocks import Block, FigureBlock
 from iolens.pages.exhibits.cost import about_shares
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 _SMALL = 0.001
 """Minimum share of the run for a part of its own; smaller parts are drawn together."""
@@ -35,27 +31,50 @@ _LIBRARIES = {"H5D": "HDF5", "PNETCDF_VAR": "PnetCDF"}
 _NOT_RECORDED = "not recorded by this log"
 
 
-def time_bar(job: Job) -> list[Block]:
-    """Returns the bar; nothing for a log that does not know where any of the run time went."""
+@dataclass(frozen=True)
+class TimePart:
+    """A part of the run time of an average rank. A part from the times of I/O alone has its operation ("" for the time
+    outside I/O) and the position of its layer; `operation` is None if computing and MPI were measured too.
+    """
+
+    name: str
+    seconds: float
+    operation: str | None = None
+    layer: int = 0
+
+
+def parts_of_time(job: Job) -> list[TimePart]:
+    """Returns the parts of the run time of an average rank; empty for a log that does not know where any of it went."""
     parts = time.time_parts(job)
     if parts is not None:
-        return [_drawn(job, _measured_parts(parts.rows("part", "seconds")), _about_parts(job))]
+        return [TimePart(name, seconds) for name, seconds in parts.rows("part", "seconds")]
     found = None if is_without_io(job) else run_parts(job)
-    if found is None:
+    return [] if found is None else _recorded_parts(list(found.rows("layer", "operation", "seconds")))
+
+
+def time_bar(job: Job) -> list[Block]:
+    """Returns the bar; nothing for a log that does not know where any of the run time went."""
+    parts = parts_of_time(job)
+    if not parts:
         return []
-    return [_drawn(job, _recorded_parts(list(found.rows("layer", "operation", "seconds"))), _about_io(job))]
+    return [_drawn(job, parts, _about_parts(job) if parts[0].operation is None else _about_io(job))]
 
 
-def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> FigureBlock:
-    """Returns the figure of these parts, each with its name, seconds and colour."""
+def _drawn(job: Job, parts: list[TimePart], caption: str) -> FigureBlock:
+    """Returns the figure of these parts."""
     from iolens.figures.job import time_shares
 
-    whole = sum(seconds for _, seconds, _ in parts)
+    whole = sum(part.seconds for part in parts)
     segments = [
         time_shares.Segment(
-            name, seconds, f"{name}: {words.brief_duration(seconds)}, {words.percent(seconds, whole)}", colour
+            part.name,
+            part.seconds,
+            f"{part.name}: {words.brief_duration(part.seconds)}, {words.percent(part.seconds, whole)}",
+            time_shares.part_colour(part.name)
+            if part.operation is None
+            else time_shares.operation_colour(part.operation, part.layer),
         )
-        for name, seconds, colour in parts
+        for part in parts
     ]
     rank = "an average rank" if job.nprocs > 1 else "the program"
     return FigureBlock(
@@ -66,31 +85,21 @@ def _drawn(job: Job, parts: list[tuple[str, float, str]], caption: str) -> Figur
     )
 
 
-def _measured_parts(rows: Iterable[tuple[str, float]]) -> list[tuple[str, float, str]]:
-    """Returns the parts of the bar for a log that has measured computing, waiting, MPI and I/O."""
-    from iolens.figures.job.time_shares import part_colour
-
-    return [(part, seconds, part_colour(part)) for part, seconds in rows]
-
-
-def _recorded_parts(rows: list[tuple[str, str, float]]) -> list[tuple[str, float, str]]:
-    """Returns the parts of the bar for a log that has only the times of I/O: layers and operations, small ones
-    together, and the rest of the run.
+def _recorded_parts(rows: list[tuple[str, str, float]]) -> list[TimePart]:
+    """Returns the parts for a log that has only the times of I/O: layers and operations, small ones together, and the
+    rest of the run.
     """
-    from iolens.figures.job.time_shares import operation_colour
-
     least = _SMALL * sum(seconds for _, _, seconds in rows)
     large = [row for row in rows if row[2] >= least and row[1]]
     small = sum(seconds for _, operation, seconds in rows if operation and seconds < least)
     layers = list(dict.fromkeys(layer for layer, _, _ in large))
     found = [
-        (f"{layer} {operation}", seconds, operation_colour(operation, layers.index(layer)))
-        for layer, operation, seconds in large
+        TimePart(f"{layer} {operation}", seconds, operation, layers.index(layer)) for layer, operation, seconds in large
     ]
     if small:
-        found.append(("other I/O" if large else "all I/O", small, operation_colour("all", len(layers))))
+        found.append(TimePart("other I/O" if large else "all I/O", small, "all", len(layers)))
     rest = sum(seconds for _, operation, seconds in rows if not operation)
-    return [*found, (_NOT_RECORDED, rest, operation_colour("", 0))]
+    return [*found, TimePart(_NOT_RECORDED, rest, "")]
 
 
 def _about_parts(job: Job) -> str:
