@@ -33,13 +33,13 @@ def test_a_missing_log_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "none.darshan" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["advise", "show"])
+@pytest.mark.parametrize("command", ["advise", "show", "show --all"])
 def test_the_terminal_needs_no_frames(command: str) -> None:
     """Runs a command on a log with I/O that every rule examines; the command must not import pandas."""
     folder = TINY.parents[1]
     logs = [folder / f"darshan/{name}.darshan" for name in ("mpi-io-test-ppc64-3.1.3", "mpi-io-test", "imbalanced-io")]
-    done = without_pandas(command, *logs)
-    assert "MPI-IO on NFS" in done
+    done = without_pandas(*command.split(), *logs)
+    assert "MPI-IO on NFS" in done or command == "show"
     assert done.endswith("False\n")
 
 

@@ -40,7 +40,7 @@ SWEEP = ("lab.sweep.define", "lab.sweep.plan", "lab.sweep.perform", "lab.sweep.r
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "extras": set(),
-    "foreign": set(),
+    "foreign": {"errors"},
     "lazy": set(),
     "memory": set(),
     "missing": set(),
