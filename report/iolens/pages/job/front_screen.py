@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -140,7 +141,7 @@ def _time_bars(job: Job, width: int) -> list[Line]:
     """Returns a bar for each of the largest parts of the run time of an average rank."""
     parts = sorted(parts_of_time(job), key=lambda part: -part.seconds)
     whole = sum(part.seconds for part in parts)
-    if whole <= 0:
+    if not 0 < whole < math.inf:
         return []
     shown, others = parts[:_PARTS], parts[_PARTS:]
     rows = [(part.name, part.seconds) for part in shown]
