@@ -86,13 +86,13 @@ static bool are_recorded_below(long process, int shells);
  * process without MPI are looked at because it may be a shell that started a rank. */
 static bool is_recorded(long process, int shells)
 {
-    static const char *const words[] = {"/libmpi", "libiolens-openmpi", "libiolens-mpi"};
-    enum { MPI, OPENMPI_ADAPTER, MPICH_ADAPTER, WORDS };
+    static const char *const words[] = {"/libmpi", "/libiolens.so"};
+    enum { MPI, RECORDER, WORDS };
     bool found[WORDS] = {false};
     bool readable = find_words(process, "maps", WORDS, words, found);
     if (!found[MPI])
         return !readable || shells == 0 || are_recorded_below(process, shells - 1);
-    return found[OPENMPI_ADAPTER] || found[MPICH_ADAPTER] || !is_of_this_job(process, true);
+    return found[RECORDER] || !is_of_this_job(process, true);
 }
 
 static bool are_recorded_below(long process, int shells)

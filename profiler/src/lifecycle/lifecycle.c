@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../dispatch/dispatch.h"
+#include "../dispatch/launcher.h"
 #include "../files/filter.h"
 #include "../runtime/context.h"
 #include "../files/fds.h"
@@ -137,8 +139,8 @@ static void finish_alone(void)
 }
 
 /* Starts recording. A second call does nothing: if an adapter's constructor runs first, it calls this
- * function, too. */
-__attribute__((constructor)) static void start(void)
+ * function, too. The loader hands the program's words to constructors. */
+__attribute__((constructor)) static void start(__attribute__((unused)) int count, char **words)
 {
     int saved_errno = errno;
     if (iolens.started)
@@ -147,7 +149,8 @@ __attribute__((constructor)) static void start(void)
     arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
     say_start();
     settings_read(&iolens.settings, &iolens.scratch);
-    if (!settings_true(iolens.settings.disable) && filter_app(program_invocation_short_name)) {
+    if (!settings_true(iolens.settings.disable) && filter_app(program_invocation_short_name) &&
+        !launcher_is(words)) {
         clock_prepare(&iolens.clock);
         make_absolute(&iolens.settings.logpath);
         make_absolute(&iolens.settings.logfile);
@@ -177,6 +180,7 @@ __attribute__((constructor)) static void start(void)
         sampling_start();
         iolens_busy = false;
     }
+    dispatch_start(settings_true(iolens.settings.mpi));
     errno = saved_errno;
 }
 
@@ -208,7 +212,7 @@ LEAVE(_Exit)
 
 IOLENS_EXPORT int iolens_adapter_attach(int abi)
 {
-    start();
+    start(1, (char *[]){program_invocation_name, NULL});
     if (abi != IOLENS_ADAPTER_ABI && iolens.wiped.recording)
         iolens_say("the MPI adapter and libiolens.so are of different versions, so each rank is recorded as "
                    "a program without MPI; preload two libraries of one build");

@@ -56,7 +56,8 @@ static bool say_incomplete(bool says)
 {
     if (says)
         tell("some ranks of the job run without the profiler; each of the others writes a log of its own, "
-             "without MPI");
+             "without MPI. If they are on other hosts, the launcher did not hand on LD_PRELOAD and the "
+             "variables IOLENS_*; with Open MPI, each needs an option: mpirun -x LD_PRELOAD");
     return false;
 }
 

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -32,12 +31,19 @@ static const char *const kin[] = {""};
 static const char *const library_files[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"};
 #endif
 
+/* By this symbol the core knows that an adapter was preloaded. */
+__attribute__((visibility("default"))) const char iolens_adapter_name[] = BUILT_FOR;
+
 /* Returns the address of a function or object of the MPI library; NULL if it has none. `first` is RTLD_NEXT
  * for functions, which are wrapped here, and RTLD_DEFAULT for objects, of which the program may hold the only
- * valid copy. */
+ * valid copy. The core answers if it loaded this adapter, because it knows which library the program has. */
 static void *find(const char *name, void *first)
 {
-    void *symbol = dlsym(first, name);
+    void *symbol = first == RTLD_NEXT && iolens_mpi_function ? iolens_mpi_function(name) : NULL;
+    if (!symbol)
+        symbol = dlsym(first, name);
+    if (!symbol && iolens_mpi_function)
+        symbol = iolens_mpi_function(name);
     for (size_t i = 0; !symbol && i < sizeof library_files / sizeof *library_files; i++) {
         void *loaded = dlopen(library_files[i], RTLD_LAZY | RTLD_NOLOAD);
         if (loaded)
@@ -105,19 +111,6 @@ static bool load_predefined(void)
 }
 #endif
 
-/* Returns true in the one rank that prints the sentence, which is rank 0. The number is taken from the
- * launcher's variables, since MPI cannot be asked. */
-static bool speaks(void)
-{
-    static const char *const launchers[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        const char *rank = getenv(launchers[i]);
-        if (rank)
-            return strcmp(rank, "0") == 0;
-    }
-    return true;
-}
-
 /* Returns true if the loaded MPI library has the standard ABI. A library may come with two ABIs, and gives
  * the same version for both; their files have different names. */
 static bool is_standard_abi(void)
@@ -154,7 +147,7 @@ bool mpi_handles_load(void)
         if (is_kin() && load_predefined())
             return true;
     }
-    if (speaks())
+    if (!iolens_first_rank || iolens_first_rank())
         tell_of_another_library();
     return false;
 }

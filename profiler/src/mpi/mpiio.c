@@ -1,4 +1,4 @@
-/* The wrapped MPI-IO functions: the rows of mpiio.def, expanded. */
+/* The wrapped MPI-IO functions: the rows of mpiio_calls.def, expanded. */
 #include "events.h"
 #include "links.h"
 #include "traced.h"
@@ -34,4 +34,4 @@
 #define SHAPE_OF(name, params, args, before, event)                                                          \
     SHAPE("MPI_" #name, wide_##name, params, args, before, event)                                            \
     SHAPE("PMPI_" #name, wide_P##name, params, args, before, event)
-#include "mpiio.def"
+#include "../mpiio_calls.def"

@@ -1,4 +1,4 @@
-/* The data recorded for each kind of row in mpiio.def:
+/* The data recorded for each kind of row in mpiio_calls.def:
  *   FN(name, parameters, arguments, before, event)
  * `before` runs ahead of the real call, `event` after it when it returned MPI_SUCCESS; both see the
  * parameters and the `struct call c`. Handles arrive as whole registers (type `handle` of wrap.h). */

@@ -1,0 +1,12 @@
+/* Leads the program's calls of MPI to the adapter for its MPI library, whichever library that is and whenever
+ * it is loaded. */
+#ifndef IOLENS_DISPATCH_H
+#define IOLENS_DISPATCH_H
+
+#include <stdbool.h>
+
+/* Loads the adapter if the process has an MPI library. Called when the process begins. `wanted` is false if
+ * MPI is not to be recorded. */
+void dispatch_start(bool wanted);
+
+#endif

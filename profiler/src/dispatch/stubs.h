@@ -1,0 +1,33 @@
+/* The exported functions MPI_* and PMPI_*. Each is a jump to the function in its slot, with all registers and
+ * the stack as the program left them, so that neither its arguments nor its return address change. */
+#ifndef IOLENS_STUBS_H
+#define IOLENS_STUBS_H
+
+#include <stdint.h>
+
+/* Stubs have this size, so that the number of a stub follows from its address. The two names of a function
+ * have neighbouring numbers: MPI_ is even, PMPI_ odd. */
+enum { STUB_BYTES = 32 };
+
+/* Numbers of the functions, and STUBS, the number of all stubs. */
+enum stub {
+#define NAME(name) STUB_MPI_##name, STUB_PMPI_##name,
+#include "names.h"
+#undef NAME
+    STUBS
+};
+
+/* Targets of the stubs. A stub whose slot is NULL asks stub_target for its target. */
+extern void *stub_slots[STUBS] __attribute__((visibility("hidden")));
+
+/* Address of the first stub. */
+extern const char stubs_begin[] __attribute__((visibility("hidden")));
+
+/* Returns the function to which the stub jumps; `caller` is the return address of the call. Called by a stub
+ * without a target. */
+void *stub_target(enum stub stub, const void *caller);
+
+/* Returns the name of the stub's function without a prefix. */
+const char *stub_name(enum stub stub);
+
+#endif
