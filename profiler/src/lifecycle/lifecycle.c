@@ -138,6 +138,53 @@ static void finish_alone(void)
     errno = saved_errno;
 }
 
+/* Prepares what a process needs to find spools: its number, and absolute paths. */
+static void know_places(void)
+{
+    make_absolute(&iolens.settings.logpath);
+    make_absolute(&iolens.settings.logfile);
+    if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
+        make_absolute(&iolens.settings.spool);
+    origin_begin(&iolens.origin);
+    iolens.pid = (pid_t)iolens.origin.pid;
+}
+
+static void record(void)
+{
+    clock_prepare(&iolens.clock);
+    know_places();
+    start_arenas();
+    iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
+    if (positive(iolens.settings.memory, 0) == 0)
+        iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB, so the default %d is used",
+                   iolens.settings.memory, DEFAULT_MEMORY);
+    filter_read(&iolens_filter);
+    recording_start();
+    spool_start(recording_layout(), tables_beat);
+    earlier_settle(replaced_is_worth_a_log);
+    fds_start();
+    if (settings_true(iolens.settings.dump))
+        settings_print(&iolens.settings);
+    clock_start(&iolens.clock);
+    iolens_wipe_in_children();
+    pthread_atfork(before_fork, sampling_after_fork, after_fork);
+    /* Exit handlers run in the reverse order of their registration, so this one runs last. */
+    at_quick_exit(finish_alone);
+    iolens.wiped.recording = true;
+    iolens_busy = true;
+    sampling_start();
+    iolens_busy = false;
+}
+
+/* Settles the spool of a recorded program that was replaced by this one, which is not recorded: a shell
+ * forks, and its child becomes a launcher. */
+static void settle_only(void)
+{
+    know_places();
+    iolens_spool.layout = recording_layout();
+    earlier_settle(replaced_is_worth_a_log);
+}
+
 /* Starts recording. A second call does nothing: if an adapter's constructor runs first, it calls this
  * function, too. The loader hands the program's words to constructors. */
 __attribute__((constructor)) static void start(__attribute__((unused)) int count, char **words)
@@ -149,36 +196,11 @@ __attribute__((constructor)) static void start(__attribute__((unused)) int count
     arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
     say_start();
     settings_read(&iolens.settings, &iolens.scratch);
-    if (!settings_true(iolens.settings.disable) && filter_app(program_invocation_short_name) &&
-        !launcher_is(words)) {
-        clock_prepare(&iolens.clock);
-        make_absolute(&iolens.settings.logpath);
-        make_absolute(&iolens.settings.logfile);
-        if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)
-            make_absolute(&iolens.settings.spool);
-        start_arenas();
-        origin_begin(&iolens.origin);
-        iolens.pid = (pid_t)iolens.origin.pid;
-        iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
-        if (positive(iolens.settings.memory, 0) == 0)
-            iolens_say("IOLENS_MEMORY=%s is not a positive number of MiB, so the default %d is used",
-                       iolens.settings.memory, DEFAULT_MEMORY);
-        filter_read(&iolens_filter);
-        recording_start();
-        spool_start(recording_layout(), tables_beat);
-        earlier_settle(replaced_is_worth_a_log);
-        fds_start();
-        if (settings_true(iolens.settings.dump))
-            settings_print(&iolens.settings);
-        clock_start(&iolens.clock);
-        iolens_wipe_in_children();
-        pthread_atfork(before_fork, sampling_after_fork, after_fork);
-        /* Exit handlers run in the reverse order of their registration, so this one runs last. */
-        at_quick_exit(finish_alone);
-        iolens.wiped.recording = true;
-        iolens_busy = true;
-        sampling_start();
-        iolens_busy = false;
+    if (!settings_true(iolens.settings.disable)) {
+        if (filter_app(program_invocation_short_name) && !launcher_is(words))
+            record();
+        else
+            settle_only();
     }
     dispatch_start(settings_true(iolens.settings.mpi));
     errno = saved_errno;

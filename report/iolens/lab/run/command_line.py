@@ -1,53 +1,16 @@
-"""Find the application in a launcher's command line, so that the preload reaches it and never the launcher."""
+"""Find the programs in a launcher's command line, for names and for what cannot be recorded. The launcher gets its own
+words unchanged, whether or not they are understood.
+"""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
-_OPEN_MPI = {
-    **dict.fromkeys(
-        "-n -np --np -c --n -x --host -host -H --hostfile -hostfile --machinefile -machinefile --map-by --bind-to "
-        "--rank-by -N --npernode -npernode --npersocket -npersocket --wdir -wdir -wd --path -path --prefix --tune "
-        "-tune --app -app -s --preload-files --output-filename "
-        "--timeout --report-uri --stdin --personality "
-        "--rankfile -rf --slot-list --cpu-set --cpu-list --runtime-options --display --pmixmca-file".split(),
-        1,
-    ),
-    **dict.fromkeys("--mca -mca --gmca -gmca --pmixmca --prtemca".split(), 2),
-}
-_HYDRA = {
-    **dict.fromkeys(
-        "-n -np -f -hosts -hostfile -ppn -wdir -path -host -genvlist -envlist -iface -launcher -launcher-exec "
-        "-bootstrap -bootstrap-exec -rmk -bind-to -map-by -membind -configfile -outfile-pattern -errfile-pattern "
-        "-prepend-pattern -order-nodes -arch".split(),
-        1,
-    ),
-    **dict.fromkeys("-genv -env".split(), 2),
-}
-_SRUN = dict.fromkeys(
-    "-A -b -c -C -d -D -e -E -G -i -I -J -L -m -M -n -N -o -p -P -q -r -R -S -t -T -w -W -x --account --mpi --nodes "
-    "--ntasks --ntasks-per-node --cpus-per-task --partition --time --export --nodelist --distribution --chdir "
-    "--output --error --input --job-name --mem --gres --qos --exclude --hint --cpu-bind --relative --jobid "
-    "--constraint --reservation --threads-per-core --cpu-freq --dependency --licenses --mem-per-cpu".split(),
-    1,
-)
-_APRUN = dict.fromkeys("-n -N -d -S -j -e -L -m -cc -cp -p -r -t -B -F -q".split(), 1)
-
-_LAUNCHERS: Mapping[str, Mapping[str, int]] = {
-    "mpirun": {**_HYDRA, **_OPEN_MPI},
-    "mpiexec": {**_HYDRA, **_OPEN_MPI},
-    "mpiexec.hydra": _HYDRA,
-    "orterun": _OPEN_MPI,
-    "prterun": _OPEN_MPI,
-    "srun": _SRUN,
-    "aprun": _APRUN,
-}
-"""Options of each launcher that take values, with the number of words that follow them."""
-
+_LAUNCHERS = "mpirun mpiexec orterun prterun mpirun_rsh srun aprun palsrun ibrun jsrun lrun flux".split()
+"""Names of launchers. A name may have an ending, as in mpirun.openmpi and mpiexec.hydra."""
 
 _START = 'exec "$0" "$@"'
 """Command at the end of a shell script: it replaces the shell by the program that is named in the arguments."""
@@ -65,67 +28,79 @@ class CommandLine(NamedTuple):
 
     @property
     def application(self) -> str | None:
-        """Returns the first application as the user wrote it; None if the launcher was given none."""
+        """Returns the first application as the user wrote it; None if none was found."""
         return self.words[self.applications[0]] if self.applications else None
 
 
-def take_apart(words: Sequence[str]) -> CommandLine:
-    """Finds the applications of a command; a program that is not a known launcher is its own application."""
-    name = Path(words[0]).name
-    if name not in _LAUNCHERS:
+def launcher_name(word: str) -> str | None:
+    """Returns the name of the launcher that a command's first word starts, without its ending; None for any other
+    program.
+    """
+    name = Path(word).name.partition(".")[0]
+    return name if name in _LAUNCHERS else None
+
+
+def take_apart(words: Sequence[str], is_program: Callable[[str], object] = shutil.which) -> CommandLine:
+    """Finds the applications of a command; a program that is not a known launcher is its own application.
+
+    Launchers have hundreds of options, with and without values, so the first word for which `is_program` is true counts
+    as the application. Each `:` begins the next one (MPMD).
+    """
+    launcher = launcher_name(words[0])
+    if launcher is None:
         return CommandLine(tuple(words), None, (0,))
-    options = _LAUNCHERS[name]
     applications = []
-    index = 1
-    while index < len(words):
-        if words[index].startswith("-") and words[index] != "--":
-            index += 1 + options.get(words[index], 0)
-            continue
-        if words[index] == "--":
-            index += 1
-        if index < len(words):
-            applications.append(index)
-        # An MPMD command has further applications, each after a `:`.
-        index = words.index(":", index) + 1 if ":" in words[index:] else len(words)
-    return CommandLine(tuple(words), name, tuple(applications))
+    begin = 1
+    while begin < len(words):
+        end = words.index(":", begin) if ":" in words[begin:] else len(words)
+        found = [index for index in range(begin, end) if not words[index].startswith("-") and is_program(words[index])]
+        sure = [index for index in found if not _may_be_a_value(words, index)]
+        applications += (sure or found)[:1]
+        begin = end + 1
+    return CommandLine(tuple(words), launcher, tuple(applications))
+
+
+def _may_be_a_value(words: Sequence[str], index: int) -> bool:
+    """Returns True for a name behind an option of one letter, which usually has a value, as in `srun -J test`."""
+    before = words[index - 1]
+    return "/" not in words[index] and len(before) == 2 and before[0] == "-" and before != "--"
 
 
 def command_name(words: Sequence[str]) -> str:
     """Returns the name of the program or launcher that a command line starts; words that set variables are skipped."""
     rest = list(words)
-    if rest[:2] == ["sh", "-c"] and "".join(rest[2:3]).endswith(_START):
-        rest = rest[3:]
     while rest and Path(rest[0]).name == "env":
         rest = rest[1:]
         while rest and (rest[0].startswith("-") or "=" in rest[0]):
             rest = rest[1 + (rest[0] in _ENV_WITH_VALUE) :]
+    if rest[:3] == ["sh", "-c", _START]:
+        rest = rest[3:]
     return Path(rest[0] if rest else words[0]).name
 
 
-def with_environment(
-    command: CommandLine,
-    environment: Mapping[str, str],
-    preloaded: Mapping[str, str] = MappingProxyType({}),
-    beyond: Sequence[int] = (),
-) -> list[str]:
-    """Returns the command with `env NAME=value …` ahead of every application; the launcher's own words stay unchanged.
-    Applications whose index is in `beyond` do not get the libraries in `preloaded`.
+def with_environment(command: CommandLine, environment: Mapping[str, str]) -> list[str]:
+    """Returns the command with `env NAME=value …` ahead of every application; the launcher's own words stay
+    unchanged.
     """
-    words: list[str] = []
-    for index, word in enumerate(command.words):
-        settings = {**environment, **({} if index in beyond else preloaded)}
-        if index in command.applications and settings:
-            words += _variable_words(settings, word)
-        words.append(word)
-    return words
+    if not environment:
+        return list(command.words)
+    return _with_words_ahead(
+        command.words, command.applications, [f"{key}={value}" for key, value in environment.items()]
+    )
 
 
-def _variable_words(environment: Mapping[str, str], program: str) -> list[str]:
-    """Returns the words ahead of a program that set its environment. A program whose path has a `=` is started by a
-    shell: env would take it for a variable. The shell itself runs without the preloaded libraries.
+def without_libraries(command: CommandLine, beyond: Collection[int]) -> list[str]:
+    """Returns the command with `env -u LD_PRELOAD` ahead of the applications whose index is in `beyond`."""
+    return _with_words_ahead(command.words, beyond, ["-u", "LD_PRELOAD"])
+
+
+def _with_words_ahead(words: Sequence[str], places: Collection[int], changes: Sequence[str]) -> list[str]:
+    """Returns the words with `env` and the changes ahead of those at `places`. A program whose path has a `=` is
+    started by a shell, because env would take the path for a variable.
     """
-    pairs = environment.items()
-    if "=" not in program:
-        return ["env", *(f"{name}={value}" for name, value in pairs)]
-    exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in pairs)
-    return ["sh", "-c", f"export {exports}; {_START}"]
+    found: list[str] = []
+    for index, word in enumerate(words):
+        if index in places:
+            found += ["env", *changes, *(["sh", "-c", _START] if "=" in word else [])]
+        found.append(word)
+    return found

@@ -68,10 +68,10 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
     clock = time.monotonic()
     surroundings = dict(os.environ) if setup.profiler == "none" else without_places(os.environ)
     with _folder_of_logs(setup) as folder:
-        line, _ = instrumented(words, marked._replace(logs=folder))
+        line, recording = instrumented(words, marked._replace(logs=folder))
         try:
             with _opened(stdout) as out, _opened(stderr) as err:
-                environment = {**surroundings, **setup.launcher}
+                environment = {**surroundings, **setup.launcher, **recording}
                 status, late = _run_process(
                     lambda: subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False),
                     run,

@@ -1,6 +1,8 @@
 """The preparation of a command: the libraries that are preloaded into its programs, and its variables.
 
-The preload chain has the MPI adapter, the profiler, the storage's own libraries, then the user's own, in that order.
+The preload chain has the libraries of traced groups, the profiler, the storage's own libraries, then the user's own, in
+that order. It is handed on by the environment, through launchers, scripts and whatever else stands before a program.
+Which MPI a process has, the profiler finds out in the process.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from iolens.errors import IolensError, UsageError
+from iolens.errors import IolensError
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
-from iolens.lab.run.command_line import CommandLine, command_name, take_apart, with_environment
+from iolens.lab.run.command_line import CommandLine, command_name, take_apart, with_environment, without_libraries
 from iolens.lab.run.mpi_launch import mpi
+from iolens.lab.run.mpi_launch.hosts_reached import across_hosts
 from iolens.lab.run.reach import beyond_reach
 from iolens.lab.say import say
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 PROFILERS = ("iolens", "darshan", "none")
 
 _APART = "each rank writes its own log without MPI, because one common log would need all ranks of the job"
-"""Message for ranks that get no adapter for their MPI because some of them cannot be recorded."""
+"""Message for ranks that are recorded as programs without MPI because some of them cannot be recorded."""
 
 _READ_BY_THE_LOADER = frozenset(" :;$\t\n")
 """Characters that have a special meaning to the loader."""
@@ -48,39 +51,64 @@ class Setup(NamedTuple):
     apart: bool = False
 
 
-def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], CommandLine]:
-    """Returns the command line with the preload in place; raises if no application can be found in it."""
+def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], dict[str, str]]:
+    """Returns the command line, and the variables with which it is to be started so that its programs are recorded."""
     command = take_apart(words)
-    if command.application is None:
-        raise UsageError(f"no program was found after `{words[0]}` and its options")
     settings = dict(setup.application)
-    flavour = flavour_of(command)
     if setup.profiler == "iolens":
         settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
-    if setup.profiler == "darshan":
-        from iolens.lab.run import site_darshan
-
-        settings |= site_darshan.darshan_settings(site_darshan.site_darshan(), setup.logs, parallel=flavour is not None)
     traced = _libraries_of_groups(settings.get("IOLENS_TRACE"))
     if setup.container:
         from iolens.lab.run.containers.container import contained
 
-        return contained(words, setup.container, settings, setup.logs, traced), command
+        return contained(words, setup.container, settings, setup.logs, traced), {}
+    if setup.profiler == "darshan":
+        return _under_darshan(command, setup, settings)
     beyond = beyond_reach(command)
     for index, why in beyond.items():
         say(f"{command_name(command.words[index:])} {why}, so it runs without the profiler")
-    if len(beyond) == len(command.applications):
-        return with_environment(command, settings), command
-    if flavour and (beyond or setup.apart) and setup.profiler == "iolens":
-        say(_APART)
-        flavour = None
-    for gap in missing_libraries(setup.profiler, flavour):
-        say(gap)
-    preloaded: dict[str, str] = {}
-    libraries = chain(setup.profiler, flavour, setup.storage.libraries if setup.storage else (), traced)
-    if libraries:
-        preloaded = {"LD_PRELOAD": preload_value(libraries), **sanitizer_options()}
-    return with_environment(command, settings, preloaded, tuple(beyond)), command
+    if beyond and len(beyond) == len(command.applications):
+        return list(words), settings
+    if setup.profiler == "iolens":
+        settings |= _mpi_settings(command, setup, some_missing=bool(beyond))
+    settings |= _preloading(chain(setup.profiler, _storage_libraries(setup), traced))
+    return across_hosts(without_libraries(command, beyond), settings), settings
+
+
+def _mpi_settings(command: CommandLine, setup: Setup, some_missing: bool) -> dict[str, str]:
+    """Returns the variable that keeps the ranks of a job from waiting for one another, if they are to write logs of
+    their own or some ranks cannot be recorded; says so, and says if the profiler is missing.
+    """
+    if find_library("libiolens.so") is None:
+        say(missing_profiler())
+        return {}
+    if not (command.launcher and some_missing) and not setup.apart:
+        return {}
+    say(_APART)
+    return {"IOLENS_MPI": "0"}
+
+
+def _under_darshan(command: CommandLine, setup: Setup, settings: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+    """Returns the command under the site's Darshan. Its library may need an MPI library, so it is preloaded only into
+    the applications if they are found, and not into the launcher.
+    """
+    from iolens.lab.run import site_darshan
+
+    library = site_darshan.site_darshan()
+    settings |= site_darshan.darshan_settings(library, setup.logs, parallel=flavour_of(command) is not None)
+    settings |= _preloading([library, *(need_library(name) for name in _storage_libraries(setup))])
+    if command.applications:
+        return with_environment(command, settings), {}
+    return list(command.words), settings
+
+
+def _storage_libraries(setup: Setup) -> Sequence[str]:
+    return setup.storage.libraries if setup.storage else ()
+
+
+def _preloading(libraries: Sequence[Path]) -> dict[str, str]:
+    """Returns the variables that preload these libraries."""
+    return {"LD_PRELOAD": preload_value(libraries), **sanitizer_options()} if libraries else {}
 
 
 def _libraries_of_groups(asked: str | None) -> list[Path]:
@@ -92,33 +120,17 @@ def _libraries_of_groups(asked: str | None) -> list[Path]:
     return groups.libraries(asked.split(","))
 
 
-def chain(
-    profiler: str, flavour: mpi.Flavour | None, storage: Sequence[str] = (), traced: Sequence[Path] = ()
-) -> list[Path]:
+def chain(profiler: str, storage: Sequence[str] = (), traced: Sequence[Path] = ()) -> list[Path]:
     """Returns the libraries to preload, in order: those of the storage must follow the profiler, those of traced groups
     must precede it.
     """
-    libraries: list[Path] = []
-    if profiler == "iolens":
-        adapter = find_library(f"libiolens-{flavour}.so") if flavour else None
-        core = find_library("libiolens.so")
-        libraries += [path for path in (*traced, adapter, core) if core and path]
-    elif profiler == "darshan":
-        from iolens.lab.run.site_darshan import site_darshan
-
-        libraries.append(site_darshan())
-    return [*libraries, *(need_library(name) for name in storage)]
+    core = find_library("libiolens.so") if profiler == "iolens" else None
+    return [*([*traced, core] if core else []), *(need_library(name) for name in storage)]
 
 
-def missing_libraries(profiler: str, flavour: mpi.Flavour | None) -> list[str]:
-    """Returns the parts of the profiler that were not built, and the consequences for this run; empty if all exist."""
-    if profiler != "iolens":
-        return []
-    if find_library("libiolens.so") is None:
-        return [f"libiolens.so was not found, so the program runs without the profiler; {how_to_get_libraries()}"]
-    if flavour and find_library(f"libiolens-{flavour}.so") is None:
-        return [f"libiolens-{flavour}.so was not found, so every process writes its own log, without MPI-IO records"]
-    return []
+def missing_profiler() -> str:
+    """Returns the message for a run whose profiler was not built."""
+    return f"libiolens.so was not found, so the program runs without the profiler; {how_to_get_libraries()}"
 
 
 def preload_value(libraries: Sequence[Path]) -> str:

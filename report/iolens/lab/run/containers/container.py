@@ -1,10 +1,12 @@
 """Prepares a command that starts a container: makes the profiler available inside, preloads it there, and writes its
-log to a folder outside. If the launcher runs inside too, the profiler is preloaded into the launched program alone.
+log to a folder outside.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from pathlib import Path
 from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import find_library, how_to_get_libraries
 from iolens.lab.recovery.places import default_folders
-from iolens.lab.run.command_line import CommandLine, take_apart, with_environment
+from iolens.lab.run.command_line import CommandLine, take_apart
 from iolens.lab.run.containers.container_inside import (
     LIBRARIES,
     SCRIPT,
@@ -33,6 +35,9 @@ from iolens.lab.run.containers.container_runtimes import (
 )
 from iolens.lab.run.mpi_launch import mpi
 from iolens.lab.say import say
+
+_NO_NUMBER = re.compile(r"[^\d.,:]")
+"""Words behind a launcher inside that may be a program; whether they are, only the container knows."""
 
 _LOGS, _SPOOL = "/iolens/logs", "/iolens/spool"
 """Places in the container of the folders of logs and of spools."""
@@ -61,7 +66,7 @@ def take_contained_apart(words: Sequence[str], name: str) -> Contained:
     """Returns the command's parts; `name` is the runtime's, or ANY. Raises UsageError if the command starts no
     container.
     """
-    outer = take_apart(words)
+    outer = take_apart(words, lambda word: runtime_of(word) or shutil.which(word))
     if len(outer.applications) != 1:
         raise UsageError("--container takes one program, but `:` separates several here")
     rest = outer.words[outer.applications[0] :]
@@ -72,7 +77,7 @@ def take_contained_apart(words: Sequence[str], name: str) -> Contained:
             f"{rest[0]} is not one of {known}; if it is one of them under another name, give --container NAME"
         )
     started = take_start_apart(rest, runtime)
-    return Contained(outer, started, take_apart(started.inside) if started.inside else None)
+    return Contained(outer, started, take_apart(started.inside, _NO_NUMBER.search) if started.inside else None)
 
 
 def contained_program(words: Sequence[str], name: str) -> str:
@@ -104,35 +109,22 @@ def contained(
     inside = look_inside(examination(parts, binds), what)
     if why := refusal(inside, what) or _unable(parts, inside, what):
         raise IolensError(why)
-    flavour = _flavour_inside(parts, inside)
-    names = [path.name for path in traced] + [f"libiolens-{flavour}.so"] * bool(flavour) + [core.name]
-    preload = {"LD_PRELOAD": ":".join(f"{LIBRARIES}/{name}" for name in names)}
-    surroundings = {**settings, "IOLENS_LOGPATH": _LOGS}
+    preload = ":".join(f"{LIBRARIES}/{path.name}" for path in (*traced, core))
+    surroundings = {**settings, "IOLENS_LOGPATH": _LOGS, "LD_PRELOAD": preload}
     binds += bind_option(runtime, logs, _LOGS, writable=True)
     if not runtime.as_host:
         surroundings |= _own_user(os.environ)
         if parts.outer.launcher is None:
             binds += bind_option(runtime, _spool_folder(settings["IOLENS_RUN"], make=True), _SPOOL, writable=True)
             surroundings["IOLENS_SPOOL"] = _SPOOL
-    return assembled(parts, binds, surroundings, preload)
+    return assembled(parts, binds, surroundings)
 
 
-def assembled(
-    parts: Contained, binds: Sequence[str], surroundings: Mapping[str, str], preload: Mapping[str, str]
-) -> list[str]:
-    """Returns the command line. If a launcher runs inside, `env` preloads the libraries into its program only;
-    otherwise the container runtime sets the preload, which needs no `env` in the image.
-    """
-    started, inside = parts.started, list(parts.started.inside)
-    if parts.inner and parts.inner.launcher:
-        inside = with_environment(parts.inner, preload)
-        # Otherwise libraries that are preloaded here would be passed on with the environment, although they do not
-        # exist inside.
-        surroundings = {**surroundings, "LD_PRELOAD": ""} if started.runtime.as_host else surroundings
-    else:
-        surroundings = {**surroundings, **preload}
+def assembled(parts: Contained, binds: Sequence[str], surroundings: Mapping[str, str]) -> list[str]:
+    """Returns the command line. The container runtime sets the variables, which needs no `env` in the image."""
+    started = parts.started
     ahead, options = _given_variables(started.runtime, surroundings)
-    return [*parts.before, *ahead, *started.head, *options, *binds, *started.options, started.image, *inside]
+    return [*parts.before, *ahead, *started.head, *options, *binds, *started.options, started.image, *started.inside]
 
 
 def _given_variables(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -145,8 +137,7 @@ def _given_variables(runtime: Runtime, surroundings: Mapping[str, str]) -> tuple
 def examination(parts: Contained, binds: Sequence[str]) -> list[str]:
     """Returns the command that starts a shell with SCRIPT in the container, without the launcher."""
     started = parts.started
-    launcher = parts.inner.words[0] if parts.inner and parts.inner.launcher else ""
-    shell = ["-c", SCRIPT, "sh", parts.program, launcher]
+    shell = ["-c", SCRIPT, "sh", parts.program]
     if started.runtime.examine:
         return [*started.head, *binds, *started.options, *started.runtime.examine, started.image, *shell]
     head = [*started.head[:-1], "exec"]
@@ -169,12 +160,6 @@ def _unable(parts: Contained, inside: Inside, what: str) -> str | None:
         return sentence
     say(sentence)
     return None
-
-
-def _flavour_inside(parts: Contained, inside: Inside) -> mpi.Flavour | None:
-    """Returns the MPI of the program, else of the launcher, which may be inside or outside."""
-    outside = mpi.flavour_of_launcher(parts.outer.words[0]) if parts.outer.launcher else None
-    return mpi.flavour_of_libraries(inside.program) or mpi.flavour_of_version(inside.launcher) or outside
 
 
 def _own_user(environment: Mapping[str, str]) -> dict[str, str]:

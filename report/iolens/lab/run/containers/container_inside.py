@@ -25,8 +25,6 @@ for library in FOLDER/*.so; do "$loader" --list "$library" 2>&1; done
 program=$(command -v "$1")
 echo "=program $program"
 case $program in */*) "$loader" --list "$program" 2>&1 ;; esac
-echo "=launcher"
-[ -z "$2" ] || "$2" --version 2>&1
 """.replace("FOLDER", LIBRARIES)
 """A script for any shell. If there is no `ldd`, the loader itself tells what a library or program needs; commands built
 into the shell (`true`) have no path and are skipped.
@@ -42,15 +40,14 @@ PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Inside:
-    """The findings of the shell: the loaders of glibc and musl ("": none), what the loader prints about the profiler's
-    libraries and about the program, and what the launcher prints as its version.
+    """The findings of the shell: the loaders of glibc and musl ("": none), and what the loader prints about the
+    profiler's libraries and about the program.
     """
 
     loader: str
     musl: str
     libraries: str
     program: str
-    launcher: str
 
 
 def look_inside(words: Sequence[str], what: str) -> Inside:
@@ -84,7 +81,7 @@ def read_answer(text: str) -> Inside:
     """Parses the output of SCRIPT."""
     parts = re.split(r"^=(\w+) ?", text, flags=re.MULTILINE)
     found = {name: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}
-    names = ("loader", "musl", "libraries", "program", "launcher")
+    names = ("loader", "musl", "libraries", "program")
     return Inside(*(found.get(name, "") for name in names))
 
 

@@ -119,8 +119,11 @@ def _small_job(ranks: int, folder: Path) -> tuple[list[str], list[str], dict[str
         flavour = mpi.flavour_of_program(program)
         words = ["-a", "MPIIO", "-w", "-t", "8", "-b", "8", "-o", str(folder / "small")]
         launch = [mpi.find_launcher(flavour), "-np", str(ranks)]
-    libraries = preload_value(chain("iolens", flavour))
-    recording = {"LD_PRELOAD": libraries, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
+    recording = {
+        "LD_PRELOAD": preload_value(chain("iolens")),
+        "IOLENS_LOGPATH": str(folder),
+        "IOLENS_INCLUDE": str(folder),
+    }
     plain = [*launch, str(program), *words]
     starter = launch[0] if launch else None
     return (
