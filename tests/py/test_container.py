@@ -61,19 +61,19 @@ def test_a_runtime_by_another_name(tmp_path: Path) -> None:
 
 LINES = {
     "docker run -v /d:/d image ./app x": "docker run --env A=1,2 --env LD_PRELOAD=p.so BIND -v /d:/d image ./app x",
-    "docker run image mpirun -n 2 ./app": "docker run --env A=1,2 BIND image mpirun -n 2 env LD_PRELOAD=p.so ./app",
+    "docker run image mpirun -n 2 ./app": "docker run --env A=1,2 --env LD_PRELOAD=p.so BIND image mpirun -n 2 ./app",
     "srun -n 2 apptainer exec a.sif ./app": "srun -n 2 env APPTAINERENV_A=1,2 APPTAINERENV_LD_PRELOAD=p.so "
     "apptainer exec BIND a.sif ./app",
-    "apptainer exec a.sif mpirun -n 2 ./app": "env APPTAINERENV_A=1,2 APPTAINERENV_LD_PRELOAD= "
-    "apptainer exec BIND a.sif mpirun -n 2 env LD_PRELOAD=p.so ./app",
+    "apptainer exec a.sif mpirun -n 2 ./app": "env APPTAINERENV_A=1,2 APPTAINERENV_LD_PRELOAD=p.so "
+    "apptainer exec BIND a.sif mpirun -n 2 ./app",
     "singularity run a.sif": "env SINGULARITYENV_A=1,2 SINGULARITYENV_LD_PRELOAD=p.so singularity run BIND a.sif",
 }
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_the_preload_is_set_inside_and_on_no_launcher(line: str) -> None:
+def test_the_preload_is_set_inside_and_on_no_launcher_outside(line: str) -> None:
     parts = take_contained_apart(line.split(), "any")
-    made = assembled(parts, ["BIND"], {"A": "1,2"}, {"LD_PRELOAD": "p.so"})
+    made = assembled(parts, ["BIND"], {"A": "1,2", "LD_PRELOAD": "p.so"})
     assert " ".join(made) == LINES[line]
 
 
@@ -83,7 +83,7 @@ def test_the_shell_that_looks_inside_takes_the_place_of_what_the_image_runs() ->
     assert words[11:13] == ["image", "-c"]
     words = examination(take_contained_apart("mpirun apptainer run a.sif mpirun ./app".split(), "any"), ["BIND"])
     assert words[:6] == "apptainer exec BIND a.sif sh -c".split()
-    assert words[-2:] == ["./app", "mpirun"]
+    assert words[-1] == "./app"
 
 
 GLIBC_2_31 = """=loader /lib64/ld-linux-x86-64.so.2
@@ -94,15 +94,12 @@ GLIBC_2_31 = """=loader /lib64/ld-linux-x86-64.so.2
 	libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007fb9bcd95000)
 =program /usr/bin/cat
 	libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f9c7396a000)
-=launcher
-mpirun (Open MPI) 4.1.0
 """
 """Error messages of Debian 11's loader about libraries that were built in Debian 12."""
 
 
 def test_an_older_c_library_inside_is_named_with_what_helps() -> None:
     inside = read_answer(GLIBC_2_31)
-    assert inside.launcher == "mpirun (Open MPI) 4.1.0"
     why = refusal(inside, "the container of x") or ""
     assert "older C library than the profiler was built for (GLIBC_2.34 is missing)" in why
     assert "IOLENS_LIB" in why
@@ -116,14 +113,14 @@ def test_musl_and_no_c_library_at_all() -> None:
 
 def test_an_mpi_that_is_not_inside() -> None:
     text = "=loader /lib64/ld.so\n=musl \n=libraries\n\tlibc.so.6 => /lib/libc.so.6 (0x1)\n=program /w/app\n"
-    inside = read_answer(text + "\tlibmpi.so.40 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x1)\n=launcher\n")
+    inside = read_answer(text + "\tlibmpi.so.40 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x1)\n")
     assert refusal(inside, "x") is None
     assert libraries_missing_inside(inside) == ["libmpi.so.40"]
 
 
 @pytest.mark.parametrize(("program", "listed"), [("true", False), (sys.executable, True), ("/etc/hostname", False)])
 def test_the_script_that_looks_inside_on_this_machine(program: str, listed: bool) -> None:
-    done = subprocess.run(["sh", "-c", SCRIPT, "sh", program, "sh"], capture_output=True, text=True, check=False)
+    done = subprocess.run(["sh", "-c", SCRIPT, "sh", program], capture_output=True, text=True, check=False)
     inside = read_answer(done.stdout)
     assert inside.loader
     assert libraries_missing_inside(inside) == []

@@ -6,4 +6,4 @@ from iolens.lab.installation import find_library
 from iolens.lab.run.mpi_launch.mpi import Flavour
 
 FLAVOUR: Flavour = "openmpi" if find_library("libiolens-openmpi.so") else "mpich"
-PRELOAD = f"{find_library(f'libiolens-{FLAVOUR}.so')}:{find_library('libiolens.so')}"
+PRELOAD = str(find_library("libiolens.so"))

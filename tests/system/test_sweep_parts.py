@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Generator, Iterable
@@ -65,9 +66,9 @@ RELAY_SCRIPT = 'folder=$1; shift; "$@" >"$folder/stdout.txt" 2>"$folder/stderr.t
 
 def begin(task: RunSpec) -> None:
     (task.folder / "handed-over").touch()
-    line, _ = instrumented(task.words, task.setup)
+    line, recording = instrumented(task.words, task.setup)
     words = ["sh", "-c", RELAY_SCRIPT, "relay", str(task.folder), *line]
-    subprocess.Popen(words, start_new_session=True)
+    subprocess.Popen(words, env={**os.environ, **recording}, start_new_session=True)
 
 
 def outcome_of(task: RunSpec) -> Outcome:
