@@ -49,10 +49,11 @@ PIECE = 1 << 20
 
 
 class LogError(IolensError):
-    """A log that cannot be read: the file and the reason."""
+    """A log that cannot be read: the file and the reason, a clause without its subject."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
+        self.reason = reason
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -40,20 +40,17 @@ class Entry:
     length: int
 
 
-def read_private(log: Container, entries: Iterable[Entry], ranks: int) -> dict[str, Records | dict[str, Any]]:
-    """Returns the private regions that a log lists, by name: a table or a dict. Tables in MEMORY_PER_ROW have only the
-    first rows of each rank, in equal numbers, if memory does not suffice for all.
+def read_private(log: Container, entry: Entry, ranks: int) -> Records | dict[str, Any]:
+    """Returns a private region, a table or a dict; raises LogError if it is damaged. Tables in MEMORY_PER_ROW have only
+    the first rows of each rank, in equal numbers, if memory does not suffice for all.
     """
-    found: dict[str, Records | dict[str, Any]] = {}
-    for entry in entries:
-        with damage_in(log, f"its private region {entry.name}"):
-            in_part = entry.kind == "table" and entry.name in MEMORY_PER_ROW
-            said = _rows_that_fit(log, entry, ranks) if in_part else _READERS[entry.kind](inflated(log, entry))
-            check_region(entry.name, said)
-            if isinstance(said, Columns):
-                _check_ranks(said, ranks)
-            found[entry.name] = _records(said) if isinstance(said, Columns) else said
-    return found
+    with damage_in(log, f"its private region {entry.name}"):
+        in_part = entry.kind == "table" and entry.name in MEMORY_PER_ROW
+        said = _rows_that_fit(log, entry, ranks) if in_part else _READERS[entry.kind](inflated(log, entry))
+        check_region(entry.name, said)
+        if isinstance(said, Columns):
+            _check_ranks(said, ranks)
+    return _records(said) if isinstance(said, Columns) else said
 
 
 def _check_ranks(said: Columns, ranks: int) -> None:

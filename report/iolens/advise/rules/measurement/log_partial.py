@@ -17,6 +17,13 @@ own log."""
 _REPLACED_SIGN = "became another program"
 """Words of the reason that `iolens-recover` gives for a process that called exec."""
 
+_DAMAGED = """\
+Copy the log again from where it was written. If the copy is damaged, too, the
+profiler wrote it so: a newer version may help."""
+
+_DAMAGED_SIGN = "The log is damaged"
+"""Words with which the reader names a region that cannot be read."""
+
 _MEMORY = """\
 Give the profiler more memory, or record fewer files:
 
@@ -32,16 +39,18 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     full = [module.name for module in job.modules if module.partial]
     remedies = [_MEMORY.replace("{modules}", ",".join(full))] if full else []
-    if len(job.partial) > len(full):
+    damaged = [reason for reason in job.partial if reason.startswith(_DAMAGED_SIGN)]
+    if len(job.partial) > len(full) + len(damaged):
         is_replaced = any(_REPLACED_SIGN in reason for reason in job.partial)
         remedies.insert(0, _REPLACED if is_replaced else _ENDED)
+    remedies += [_DAMAGED] * bool(damaged)
     return Seen(" ".join(job.partial), None, "", "\n\n".join(remedies))
 
 
 RULE = Rule(
     id="log-partial",
     title="The log is incomplete",
-    says="the log says that records are missing, or the process was killed",
+    says="the log says that records are missing, a region is damaged, or the process was killed",
     limits=(),
     why="Sums and shares are lower bounds.",
     read_more="profiler/manual/killed.md; https://github.com/darshan-hpc/darshan/issues/970",
