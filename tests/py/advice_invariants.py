@@ -25,7 +25,8 @@ QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
 NO_FAULT = "no rule found a fault"
 HINT = re.compile(r"^ +((?:romio|cb|striping|nc|h5)_\w+) (\S+)$", re.M)
 STRIPES = re.compile(r"lfs setstripe -c (-?\d+)(?: -S (\d+)([KM]))?")
-BOUND = re.compile(r"at most ([\d.]+) %")
+BOUND = re.compile(r"at most ([\d.]+) % of the run")
+ABOUT = re.compile(r"about ([\d.]+) %")
 MANY = re.compile(r"\d other files?: [\d.]+ [KMGT]?i?B")
 RANK, TARGET = re.compile(r"\b[Rr]ank (\d+)"), re.compile(r"(?:\bOST|\b[Tt]arget) (\d+)")
 FEWER_SHOWN = "This log names only"
@@ -77,9 +78,7 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
             continue
         if one.id not in BESIDE_IO and (share is None or one.gain > share + 1e-9):
             yield f"{one.id} can gain {one.gain} of {share}"
-        printed = BOUND.match(one.gain_words)
-        if printed and float(printed[1]) / 100 < one.gain - 1e-10:
-            yield f"{one.id}: {one.gain_words!r} for {one.gain}"
+        yield from _printed_bound(job, one)
         if (one.gain >= 0.05) != one.worth_it:
             yield f"{one.id}: {one.severity} for {one.gain}"
     printed = re.search(r"I/O took at most ([\d.]+) % of the run", found.verdict.sentence)
@@ -90,6 +89,23 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
     if printed and share is not None and float(printed[1]) / 100 < share - 1e-10:
         yield f"{found.verdict.sentence!r} for {share}"
     yield from (f"{one.id}: {one.evidence!r} names many files before bytes of one" for one in _mixed(found))
+
+
+def _printed_bound(job: Job, one: Finding) -> Iterator[str]:
+    """Yields the bound of a finding if it is below the finding's gain or not what is printed, or if a number that
+    nothing bounds is printed as a bound.
+    """
+    printed, about = BOUND.search(one.gain_words), ABOUT.match(one.gain_words)
+    if one.bound is None and printed:
+        yield f"{one.id}: {one.gain_words!r} without a bound"
+    if one.bound is None or one.gain is None:
+        return
+    if not one.gain <= one.bound <= 1:
+        yield f"{one.id}: a gain of {one.gain} above its bound {one.bound}"
+    if printed and float(printed[1]) / 100 < one.bound - 1e-10:
+        yield f"{one.id}: {one.gain_words!r} for {one.bound}"
+    if printed and about and float(about[1]) > float(printed[1]) + 1e-9:
+        yield f"{one.id}: {one.gain_words!r}"
 
 
 def _largest_share(job: Job, spent: float) -> float:

@@ -110,13 +110,14 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     gaps = list(found_gaps.rows("what", "why", "doubt")) if found_gaps is not None else []
     doubted = {NUMBERS} if said.kind == "nothing" else {NUMBERS, CAUSES}  # No cause is named if little time is lost.
     decisive = [gap for gap in gaps if gap[2] in doubted and not _is_beside(gap[0], said, found)]
+    open_times = {one.doubt: CAUSES for one in found if one.worth_it and one.evidence == said.evidence and one.doubt}
     return Diagnosis(
         said,
         judged,
         found,
         tuple((what, why) for what, why, _ in gaps),
-        _confidence(said, {doubt for _, _, doubt in decisive}),
-        tuple(_gap_sentence(what, why) for what, why, _ in decisive),
+        _confidence(said, {*(doubt for _, _, doubt in decisive), *open_times.values()}),
+        (*(_gap_sentence(what, why) for what, why, _ in decisive), *open_times),
     )
 
 

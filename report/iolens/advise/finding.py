@@ -17,8 +17,10 @@ TOO_SHORT = "Too short to judge"
 class Finding:
     """A fault that a rule found in a job.
 
-    `gain` is the largest part of the run time (0 to 1) that the remedy can take away, None if nothing bounds it;
-    `derivation` says how it was found. `remedy` is text to paste, `hints` the `key value` lines of a hints file in it.
+    `gain` is the part of the run time (0 to 1) that the remedy may take away by the time of its calls, None if the log
+    does not have this time; `derivation` says how it was found. `bound` is the part that it can take away at most, None
+    if nothing but the run bounds it. `doubt` is a sentence on the time of the calls if the log leaves it open. `remedy`
+    is text to paste, `hints` the `key value` lines of a hints file in it.
     """
 
     id: str
@@ -32,6 +34,8 @@ class Finding:
     read_more: str
     derivation: str = ""
     hints: tuple[str, ...] = ()
+    bound: float | None = None
+    doubt: str = ""
 
     @property
     def worth_it(self) -> bool:

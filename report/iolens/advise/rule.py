@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from iolens.advise.limits import Limits
 from iolens.log import Job
+from iolens.metrics.job.spent import Spent
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,14 @@ class ProposedStripes:
 class Seen:
     """The evidence of a rule in a job, and its remedy.
 
-    `seconds` is the most that the remedy can take from the run time, and `derivation` says why; None if nothing bounds
-    it. The places `{hints}` and `{layout}` in `remedy` are filled with the text for `hints` and `layout` once `agreed`
-    has compared them with those of the other rules.
+    `seconds` is the time that the remedy is assumed to take from the run, and `derivation` says why; None if the log
+    does not have it. A number is an estimate, and nothing bounds what the remedy can save but the run. The places
+    `{hints}` and `{layout}` in `remedy` are filled with the text for `hints` and `layout` once `agreed` has compared
+    them with those of the other rules.
     """
 
     evidence: str
-    seconds: float | None
+    seconds: Spent | float | None
     derivation: str
     remedy: str
     hints: tuple[str, ...] = ()

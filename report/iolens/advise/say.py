@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 
 from iolens.log import Job
 from iolens.metrics.comparison.settings import brief_seconds_text as brief_seconds
-from iolens.metrics.comparison.settings import seconds_text as seconds
-from iolens.metrics.comparison.settings import speed_text, three_digits, two_digits
+from iolens.metrics.comparison.settings import seconds_text, speed_text, three_digits, two_digits
 from iolens.metrics.comparison.settings import volume_text as size
 from iolens.metrics.files.families import FEWEST, families, family_name
 from iolens.metrics.files.overview import paths
+from iolens.metrics.job.spent import Spent
 
 __all__ = [
     "and_others",
@@ -62,9 +62,21 @@ def run_time(job: Job) -> str:
     return f"at most {job.run_time:.0f} s" if job.coarse else seconds(job.run_time)
 
 
-def rate(moved: float, spent: float) -> str:
+def seconds(spent: Spent | float) -> str:
+    """Formats a time such as `4.2 s`; `2.0 to 4.2 s` if the log leaves it open."""
+    if not isinstance(spent, Spent):
+        return seconds_text(spent)
+    least, most = seconds_text(spent.least), seconds_text(spent.most)
+    if not spent.is_interval or least == most:
+        return most
+    value, _, unit = least.rpartition(" ")
+    return f"{value if most.endswith(f' {unit}') and ' ' not in value else least} to {most}"
+
+
+def rate(moved: float, spent: Spent | float) -> str:
     """Formats bytes over seconds as a rate, such as `312 MiB/s`."""
-    return speed_text(moved / spent) if spent > 0 else "an unknown rate"
+    time = spent.about if isinstance(spent, Spent) else spent
+    return speed_text(moved / time) if time > 0 else "an unknown rate"
 
 
 def files(job: Job, ids: Sequence[int] | Iterable[int]) -> str:

@@ -16,6 +16,7 @@ from iolens.log import Job
 from iolens.metrics.files.overview import used_types
 from iolens.metrics.files.stripes.striping import named_targets
 from iolens.metrics.job.ranks import io_span_seconds, part_at_most
+from iolens.metrics.job.spent import Spent
 from iolens.metrics.why.answers import files_bound, storage_bound
 
 
@@ -42,12 +43,24 @@ _REPLAYED = (
 )
 
 
+_ONLY_SUM = "The log has only the sum over ranks of this time, and not the time of the slowest rank."
+
+_WHOLE = 0.995
+"""Part of the run from which a bound says no more than that the remedy cannot save the whole run."""
+
+_TIGHT = 1.1
+"""A bound is printed without the estimate if it is at most this many times the estimate."""
+
+
 class _Weighed(NamedTuple):
-    """The evidence of a rule, the part of the run that its remedy can save at most, and whether it is only a note."""
+    """The evidence of a rule, the part of the run that its remedy may save, the largest such part (None: unknown), and
+    whether it is only a note.
+    """
 
     rule: Rule
     seen: Seen
     gain: float | None
+    bound: float | None
     note: bool
 
 
@@ -68,18 +81,33 @@ def _is_asked(rule: Rule, job: Job, limits: Limits, notes: bool) -> bool:
     return rule.always or _is_judged(job, limits)
 
 
-def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | None, bool]:
-    """Returns an upper bound on the part of the run time that a remedy can save (for I/O, no more than I/O cost), and
-    whether the finding is only a note. On a clock of whole seconds the bound allows for a run that was a second
-    shorter.
+def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | None, float | None, bool]:
+    """Returns the part of the run time that a remedy may save (for I/O, no more than I/O cost), an upper bound of it,
+    and whether the finding is only a note. On a clock of whole seconds both allow for a run that was a second shorter.
     """
     if rule.always and not _is_judged(job, limits):
-        return None, True
+        return None, None, True
     if seen.seconds is None or job.run_time <= 0:
-        return None, rule.note
+        return None, None, rule.note
     most = job.run_time if rule.beside_io else _most_of_io(job, seen)
-    gain = part_at_most(job, min(max(0.0, seen.seconds), most, job.run_time))
-    return (None, True) if rule.always and gain < limits["worth_gain"] else (gain, rule.note)
+    gain = part_at_most(job, min(max(0.0, _estimate(seen)), most, job.run_time))
+    if rule.always and gain < limits["worth_gain"]:
+        return None, None, True
+    return gain, _bound(rule, seen, job, gain), rule.note
+
+
+def _estimate(seen: Seen) -> float:
+    """Returns the seconds that a remedy is assumed to save."""
+    return seen.seconds.about if isinstance(seen.seconds, Spent) else seen.seconds or 0.0
+
+
+def _bound(rule: Rule, seen: Seen, job: Job, gain: float) -> float | None:
+    """Returns the largest part of the run that a remedy can save; None if nothing but the run bounds it."""
+    replayed = None if rule.beside_io else _replayed(job, seen)
+    spans = [seen.seconds.span] if isinstance(seen.seconds, Spent) else []
+    found = min([*spans, *([] if replayed is None else [replayed])], default=job.run_time)
+    bound = max(gain, part_at_most(job, found))
+    return bound if bound < _WHOLE else None
 
 
 def _most_of_io(job: Job, seen: Seen) -> float:
@@ -125,6 +153,8 @@ def _finding_of_rule(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Fin
         read_more=rule.read_more,
         derivation=_derivation(one, job),
         hints=seen.hints,
+        bound=one.bound,
+        doubt=_doubt(seen),
     )
 
 
@@ -133,7 +163,7 @@ def _derivation(one: _Weighed, job: Job) -> str:
     if one.gain is None and one.note:
         return ""
     bound = None if one.rule.beside_io else _replayed(job, one.seen)
-    replayed = bound is not None and (one.seen.seconds or 0.0) > bound
+    replayed = bound is not None and _estimate(one.seen) > bound
     said = _for_ranks(one.seen.derivation, job)
     return f"{said} {_REPLAYED}".strip() if replayed else said
 
@@ -141,6 +171,13 @@ def _derivation(one: _Weighed, job: Job) -> str:
 def _for_ranks(text: str, job: Job) -> str:
     """Returns a rule's text; for a job of a single process, without the words "on the slowest rank"."""
     return text if job.nprocs > 1 else text.replace(" on the slowest rank", "")
+
+
+def _doubt(seen: Seen) -> str:
+    """Returns a sentence on a time that the log leaves open; empty if it is known."""
+    if not isinstance(seen.seconds, Spent) or not seen.seconds.is_interval:
+        return ""
+    return _ONLY_SUM
 
 
 def _severity(one: _Weighed, limits: Limits) -> str:
@@ -157,8 +194,9 @@ def _gain_words(one: _Weighed, limits: Limits, job: Job) -> str:
     gain = one.gain
     if gain is None:
         return "a note on the numbers, not on the speed" if one.note else "this log gives no upper bound of the gain"
-    bound = f"at most {say.at_most(gain)} of the run"
-    words = f"about {say.percent(gain)} of the run" if job.coarse else bound
+    about, most = f"about {say.percent(gain)}", "" if one.bound is None else f"at most {say.at_most(one.bound)}"
+    is_tight = one.bound is not None and one.bound <= _TIGHT * gain and not job.coarse
+    words = f"{most if is_tight else ', '.join(filter(None, (about, most)))} of the run"
     if is_close(gain, limits):
         return f"{words}, close to the {say.percent(limits['worth_gain'])} from which a change is worth it"
     return words if gain >= limits["worth_gain"] else f"{words}: not worth it"

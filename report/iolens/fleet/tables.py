@@ -79,8 +79,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 """The columns of the tables: `logs` has a row per log that was found, `jobs` per log that was read, `files` per file of
 a log, `findings` per finding of the advice. `part` names the Parquet files that contain a row, `log_id` one state of a
 log. Bytes and seconds are sums over all ranks; for each file they come from the highest layer that recorded it. `gain`
-is the largest part of the run time (0 to 1) that one remedy can take away, null where nothing bounds it or no advice
-was asked for. A job's `gain` is 0 if no remedy is worth its work.
+is the part of the run time (0 to 1) that one remedy may take away, null where the log does not have the time of its
+calls or no advice was asked for. A job's `gain` is 0 if no remedy is worth its work.
 """
 
 

@@ -60,7 +60,7 @@ def sentences(store: Store) -> list[str]:
     if total["advised"]:
         saved = total["saved_hours"]
         said.append(
-            f"At most {hours(saved)} process hours ({words.percent(saved, total['process_hours'])}) could be "
+            f"About {hours(saved)} process hours ({words.percent(saved, total['process_hours'])}) could be "
             "saved by the best remedy of each job."
         )
     missing = int(total["jobs"] - total["advised"])

@@ -10,7 +10,7 @@ from iolens.advise.rule import ProposedStripes, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
 from iolens.metrics.files.writers import moved_by_rank
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def one_rank(
     rank, share, collective = int(moved.argmax()), float(moved.max() / moved.sum()), by_file(job, "MPI-IO")
     if share < limits["one_rank_share"] or (collective is not None and collective[way.collective].any()):
         return None
-    spent = 0.0
+    spent = NONE
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is not None:

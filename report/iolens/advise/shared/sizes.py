@@ -12,7 +12,7 @@ from iolens.advise.rule import Seen
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file, small_calls, unknown_to_mpiio
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 
 def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.ndarray], remedy: str) -> Seen | None:

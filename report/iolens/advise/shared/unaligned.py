@@ -11,6 +11,7 @@ from iolens.advise.rule import Seen
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among
+from iolens.metrics.job.spent import Spent
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Unaligned:
     unit: int
     calls: float
     unaligned: float
-    spent: float
-    seconds: float
+    spent: Spent
+    seconds: Spent
     derivation: str
 
 

@@ -9,13 +9,12 @@ until another process opens its other end: this waiting is not I/O.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from iolens.log import Job
-from iolens.metrics.files.use import among, by_file, file_records, id_rows
+from iolens.metrics.files.use import among, by_file, file_records
 from iolens.metrics.job.interfaces.layers import LAYERS
 from iolens.metrics.once import once_per_job
 
@@ -114,17 +113,6 @@ def _waited_for(job: Job, name: str) -> np.ndarray:
     striped = job.records.get("LUSTRE")
     piped = np.asarray((each >= WAITED) & (each >= _UNUSUAL * np.median(each)) & (table["ranks"] == 1))
     return piped if striped is None else piped & ~np.isin(file_records(job, name).id, striped["id"])
-
-
-def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kinds: tuple[str, ...] = KINDS) -> float:
-    """Returns the seconds that the slowest rank spent in calls of these kinds on these files of a layer; at most the
-    run time.
-    """
-    files = file_records(job, name)
-    wanted = np.zeros(len(files.id) + 1, bool)
-    wanted[id_rows(np.asarray(ids if isinstance(ids, np.ndarray) else [*ids], files.id.dtype), files.id)] = True
-    own, shared = rank_seconds(job, name, wanted[files.file], kinds)
-    return min(job.run_time, float(own.max()) + shared)
 
 
 def rank_seconds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from iolens.advise.say import at_most
+from iolens.advise.say import percent
 from iolens.fleet.ask import QUESTIONS, Store
 from iolens.lazy import pd
 from iolens.pages import words
@@ -110,14 +110,14 @@ OFFENDERS: Exhibit[Store] = Exhibit(
         Column("day", "start", day),
         Column("processes", "nprocs", words.count),
         Column("run time", "run_time", words.duration),
-        Column("at most", "gain", at_most),
+        Column("about", "gain", percent),
         Column("hours", "saved_hours", hours),
         Column("by", "remedy_for"),
     ],
-    note="At most: largest part of the run time that the remedy for the finding on the right can save; hours are this "
+    note="About: part of the run time that the remedy for the finding on the right may save; hours are this "
     "time multiplied by the number of processes. iolens advise prints the remedy for the log, which an export names in "
     "its column log.",
-    absent=lambda _: "Jobs with most to save: none. No finding of the advice has an upper bound above zero.",
+    absent=lambda _: "Jobs with most to save: none. No finding of the advice is worth a change.",
 )
 
 RULES: Exhibit[Store] = Exhibit(

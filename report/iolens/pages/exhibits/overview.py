@@ -53,13 +53,13 @@ def _diagnosed_gauges(job: Job) -> Records:
 def finding_rows(job: Job) -> pd.DataFrame | None:
     """Returns one row per finding of iolens.advise, those that can gain most first; None if there is none.
 
-    Columns: id, severity, title, evidence, why, gain (part of the run time, NaN if nothing bounds it), gain_words,
-    derivation (of the gain), remedy, read_more.
+    Columns: id, severity, title, evidence, why, gain (part of the run time, NaN if the log does not have it), bound
+    (of the gain, NaN if nothing but the run bounds it), doubt, gain_words, derivation (of the gain), remedy, read_more.
     """
     rows = [
         {key: value for key, value in asdict(one).items() if key != "hints"} for one in advise.diagnosis(job).findings
     ]
-    return pd.DataFrame(rows).astype({"gain": float}) if rows else None
+    return pd.DataFrame(rows).astype({"gain": float, "bound": float}) if rows else None
 
 
 def gauge_text(gauge: str, value: float) -> str:

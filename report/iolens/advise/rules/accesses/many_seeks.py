@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file, most_first
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 REMEDY = """\
 Give the offset in the read call itself, without a seek:
@@ -25,7 +25,7 @@ _MOSTLY = 10
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence of files with more seeks than transfers, and the time of their metadata calls."""
-    said, spent = [], 0.0
+    said, spent = [], NONE
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is None:

@@ -8,7 +8,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, most_first
 from iolens.metrics.job.interfaces.operations import STREAMS
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 REMEDY = """\
 Read or write less often:
@@ -20,7 +20,7 @@ Read or write less often:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence of files that are tiny, and read or written over and over."""
-    said, spent = [], 0.0
+    said, spent = [], NONE
     streams = [key for key, name in job.names.items() if name in STREAMS]
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)

@@ -9,7 +9,7 @@ from iolens.advise.rules.datasets import hdf5_chunks, hdf5_fill_values
 from iolens.advise.shared.unaligned import of_kind
 from iolens.log import Job
 from iolens.metrics.files.use import without_mpiio
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 REMEDY = """\
 Sort the accesses by offset, or read a whole range and select in memory:
@@ -34,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         job, limits
     ):  # HDF5 accesses files out of order by itself when it writes fill values or chunks.
         table = table.where(of_kind(job, table, hdf5=False))
-    said, spent = [], 0.0
+    said, spent = [], NONE
     for kind, counter in (("READ", "BYTES_READ"), ("WRITE", "BYTES_WRITTEN")):
         calls, size = table[f"{kind}S"], table[f"MAX_BYTE_{counter.removeprefix('BYTES_')}"] + 1
         back = calls - table[f"SEQ_{kind}S"] - table["ranks"]  # The first access of a rank has no previous one.

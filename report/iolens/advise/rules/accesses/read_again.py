@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 REMEDY = """\
 Read once, and keep the data in memory or on the node:
@@ -21,7 +21,7 @@ Read once, and keep the data in memory or on the node:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Looks for files of which each rank that used them read `again` times their size or more."""
-    said, gain, spent = [], 0.0, 0.0
+    said, gain, spent = [], NONE, NONE
     pair = under_mpiio(job)
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)

@@ -9,7 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Write each byte once, or less often:

@@ -8,7 +8,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, most_first
 from iolens.metrics.job.interfaces.operations import STREAMS
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Write binary data in blocks instead of numbers as text one by one:

@@ -10,7 +10,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among, by_file, most_first
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, Spent, of_ranks, slowest_seconds
 
 _SYNCS = {
     "POSIX": (("FSYNCS", "FDSYNCS"), ("WRITES",), "fsync"),
@@ -36,7 +36,7 @@ Force data out once per step instead of once per write:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the evidence for the layer whose flushing calls, or writes and flushing calls, took most time."""
-    best: Seen | None = None
+    best, longest = None, 0.0
     for name, (syncs, writes, call) in _SYNCS.items():
         table = by_file(job, name)
         if table is None:
@@ -46,12 +46,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
         dense = used & (forced >= limits["sync_share"] * written) & (forced >= limits["few_syncs"] * table["ranks"])
         timed = used & (forced >= limits["timed_syncs"] * written) & (forced >= _SOME * table["ranks"])
         spent = slowest_seconds(job, name, table["id"][dense], ("WRITE",))
-        waited = _sync_seconds(job, table["id"][timed]) if name == "POSIX" else 0.0
+        waited = _sync_seconds(job, table["id"][timed]) if name == "POSIX" else NONE
         what, chosen, bound = "writes and syncs", dense, _SUM
-        if waited > spent:
+        if waited.about > spent.about:
             what, chosen, bound, spent = "syncs", timed, _SYNCS_ALONE, waited
-        if not spent or (best is not None and spent <= (best.seconds or 0.0)):
+        if spent.about <= longest:
             continue
+        longest = spent.about
         rows = most_first(forced, chosen)
         evidence = (
             f"{say.count(float(forced[rows].sum()))} calls of {call} for "
@@ -62,15 +63,15 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return best
 
 
-def _sync_seconds(job: Job, ids: np.ndarray) -> float:
-    """Returns the seconds that the slowest rank spent in fsync and fdatasync of these files; 0 if the log has only
+def _sync_seconds(job: Job, ids: np.ndarray) -> Spent:
+    """Returns the seconds that the slowest rank spent in fsync and fdatasync of these files; none if the log has only
     their sum with the time of writes.
     """
     table = job.tables.get("posix_extra", Records({}))
     if "sync_seconds" not in table:
-        return 0.0
+        return NONE
     rows = table.where(among(table["file"], ids) & (table["rank"] >= 0))
-    return float(np.bincount(rows["rank"].astype(np.int64), rows["sync_seconds"], 1).max(initial=0.0))
+    return of_ranks(job, np.bincount(rows["rank"].astype(np.int64), rows["sync_seconds"], 1))
 
 
 RULE = Rule(

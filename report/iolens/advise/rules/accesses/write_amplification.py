@@ -10,7 +10,7 @@ from iolens.advise.rules.mpiio.data_sieving import sieved_files
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 HDF5 and netCDF-4 write fill values first, and write a whole chunk each time

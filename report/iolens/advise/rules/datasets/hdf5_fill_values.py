@@ -9,7 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, file_records
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Tell HDF5 not to write fill values into datasets that the program fills:
@@ -41,7 +41,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.size(more)} more into {say.files(job, below['id'])} without reading it; all writes took "
         f"{say.seconds(spent)} on the slowest rank."
     )
-    seconds = min(spent, max(spent * more / written, slowest_seconds(job, "H5D", datasets["id"], ("META",))))
+    creating = slowest_seconds(job, "H5D", datasets["id"], ("META",)).within(spent.about)
+    seconds = max(spent * (more / written), creating, key=lambda each: each.about)
     bound = (
         "The bound is the time of the bytes that the program did not give, or the time of creating the datasets "
         "if it is longer."

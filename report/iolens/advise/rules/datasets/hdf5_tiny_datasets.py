@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Put small values into one dataset:
@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     ids = table["id"][chosen]
     files, spent = job.records.get("H5F"), slowest_seconds(job, "H5D", ids)
     if files is not None and "POSIX" in job.records:  # HDF5 may write data only when the file closes.
-        spent = max(spent, slowest_seconds(job, "POSIX", files["id"]))
+        spent = max(spent, slowest_seconds(job, "POSIX", files["id"]), key=lambda each: each.about)
     evidence = (
         f"{say.count(len(ids), 'dataset')} moved {say.size(float(moved[chosen].mean()))} each on average, in "
         f"{say.seconds(spent)} on the slowest rank."

@@ -12,6 +12,7 @@ from iolens.advise.rules.targets.unaligned_own import unaligned_own_files
 from iolens.advise.rules.targets.unaligned_shared import unaligned_shared_files
 from iolens.advise.shared.unaligned import seen
 from iolens.log import Job
+from iolens.metrics.job.spent import NONE
 
 REMEDY = """\
 Let HDF5 place each large object on a multiple of the stripe size:
@@ -36,8 +37,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not found:
         return None
     ids = np.concatenate([each.ids for each in found])
-    sums = {name: sum(getattr(each, name) for each in found) for name in ("calls", "unaligned", "spent", "seconds")}
-    return seen(job, replace(found[0], ids=ids, **sums), REMEDY, "they")
+    spent, seconds = (sum((getattr(each, name) for each in found), start=NONE) for name in ("spent", "seconds"))
+    calls, unaligned = (float(sum(getattr(each, name) for each in found)) for name in ("calls", "unaligned"))
+    both = replace(found[0], ids=ids, calls=calls, unaligned=unaligned, spent=spent, seconds=seconds)
+    return seen(job, both, REMEDY, "they")
 
 
 RULE = Rule(

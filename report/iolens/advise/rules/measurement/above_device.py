@@ -9,7 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Measure the storage instead of memory:
@@ -34,7 +34,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         spent = slowest_seconds(job, "POSIX", table["id"][used], (kind,))
         ranks = int(np.minimum(job.nprocs, max(table["ranks"][used].max(), (table["ranks"][used] == 1).sum())))
         limit = limits["device_rate"] or limits["process_rate"] * ranks
-        if spent > 0 and moved / spent > limit:
+        if spent.about > 0 and moved / spent.about > limit:
             whose = "the device" if limits["device_rate"] else say.count(ranks, "process")
             said.append(
                 f"{say.size(moved)} were {past} in {say.seconds(spent)} on the slowest rank, "

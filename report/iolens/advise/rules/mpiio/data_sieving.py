@@ -11,7 +11,7 @@ from iolens.advise.shared.remedies import COLLECTIVE
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import most_first, under_mpiio
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 _HINTS = ("romio_ds_write disable", "romio_ds_read disable", "romio_cb_write enable", "romio_cb_read enable")
 
@@ -49,7 +49,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"the program read {say.size(float(upper['BYTES_READ'][rows].sum()))}. The reads took "
         f"{say.seconds(seconds[0])} on the slowest rank."
     )
-    gain = float(np.dot(seconds, [read, again]))
+    gain = seconds[0] * read + seconds[1] * again
     bound = (
         f"The bound is {say.percent(read)} of the read and {say.percent(again)} of the write time: transfers that the "
         f"program did not ask for."

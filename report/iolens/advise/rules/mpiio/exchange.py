@@ -13,7 +13,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.use import by_file, joined_files, most_first, under_mpiio
 from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.interfaces.mpiio import exchange_times
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 _BUFFER = "cb_buffer_size 67108864"
 
@@ -64,7 +64,7 @@ def _beyond_posix(job: Job, limits: Limits) -> Seen | None:
     rows = most_first(moved, chosen)
     ids = upper["id"][rows]
     above, access = (slowest_seconds(job, name, ids, ("READ", "WRITE")) for name in ("MPI-IO", "POSIX"))
-    if above < 2 * access:
+    if above.about < 2 * access.about:
         return None
     evidence = (
         f"Collective calls on {say.files(job, ids)} took {say.seconds(above)} on the slowest rank, POSIX below them "

@@ -13,7 +13,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.stripes.striping import file_stripes
 from iolens.metrics.files.use import most_first, under_mpiio
 from iolens.metrics.files.writers import writer_counts
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
@@ -40,7 +40,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.rate(float(lower['BYTES_WRITTEN'][rows].sum()), spent)})."
     )
     # If there are few aggregators, the other ranks wait for the exchange of data as well as for the writes.
-    whole_time = max(spent, slowest_seconds(job, "MPI-IO", ids, ("WRITE",)))
+    whole_time = max(spent, slowest_seconds(job, "MPI-IO", ids, ("WRITE",)), key=lambda each: each.about)
     bound = (
         f"It assumes {wants} aggregators instead of {has} for the same writes, which saves 1 − {has}/{wants} of the "
         "time in MPI-IO."

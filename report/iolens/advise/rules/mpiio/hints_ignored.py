@@ -14,7 +14,7 @@ from iolens.log import Job
 from iolens.metrics.files.use import under_mpiio
 from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.interfaces.mpiio import hints
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 REMEDY = """\
 Print the hints in effect (the log's effective values come from this call):
@@ -59,7 +59,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if not wrong:
         return None
     files = [ids[path] for path in wrong if path in ids]
-    spent = slowest_seconds(job, "MPI-IO", files) if "MPI-IO" in job.frames else 0.0
+    spent = slowest_seconds(job, "MPI-IO", files) if "MPI-IO" in job.frames else NONE
     first, bound = next(iter(wrong)), max(bounds, key=lambda bound: bounds[bound])
     others = f" (and others on {say.count(len(wrong) - 1, 'more file')})" if len(wrong) > 1 else ""
     evidence = f"{first.rpartition('/')[2]}: {'; '.join(wrong[first][:4])}{others}."

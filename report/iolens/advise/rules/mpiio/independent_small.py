@@ -10,7 +10,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.advise.shared.remedies import COLLECTIVE
 from iolens.log import Job
 from iolens.metrics.files.use import by_file, small_calls
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

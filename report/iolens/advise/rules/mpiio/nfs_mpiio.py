@@ -10,7 +10,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.overview import mounts_of, paths
 from iolens.metrics.files.use import by_file
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Write to the parallel file system, and copy the results that you keep:

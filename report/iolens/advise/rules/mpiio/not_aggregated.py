@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import most_first, under_mpiio
 from iolens.metrics.files.writers import posix_users
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 _HINTS = ("romio_cb_write enable", "romio_cb_read enable", "cb_buffer_size 16777216")
 
@@ -24,7 +24,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     if pair is None:
         return None
     upper, lower = pair
-    said, spent, least = [], 0.0, max(1.0, limits["few_calls"])
+    said, spent, least = [], NONE, max(1.0, limits["few_calls"])
     for kind, counter in (("WRITE", "BYTES_WRITTEN"), ("READ", "BYTES_READ")):
         together = upper[f"COLL_{kind}S"] + upper[f"SPLIT_{kind}S"]
         single = upper[f"INDEP_{kind}S"] + upper[f"NB_{kind}S"]

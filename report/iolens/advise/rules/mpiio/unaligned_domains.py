@@ -11,7 +11,7 @@ from iolens.metrics.files.stripes.striping import block_size
 from iolens.metrics.files.use import among, most_first, under_mpiio
 from iolens.metrics.files.writers import writer_counts
 from iolens.metrics.job.about import one_client
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

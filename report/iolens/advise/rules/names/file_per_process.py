@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Write one file for each group of ranks, for example for each node:

@@ -10,7 +10,8 @@ from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules.names import start_up_storm
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
-from iolens.metrics.job.share import io_seconds, slowest_seconds
+from iolens.metrics.job.share import io_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 _CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek"}
 
@@ -37,9 +38,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
     calls = {counter: sum(float(np.sum(table.get(counter, 0.0))) for table in tables.values()) for counter in _CALLS}
     if calls["OPENS"] + calls["STATS"] < limits["few_calls"]:
         return None
-    spent = sum(slowest_seconds(job, name, table["id"], ("META",)) for name, table in tables.items())
+    spent = sum((slowest_seconds(job, name, table["id"], ("META",)) for name, table in tables.items()), start=NONE)
     total, files = io_seconds(job) or 0.0, sum(len(table) for table in tables.values())
-    if spent < limits["meta_share"] * total:
+    if spent.about < limits["meta_share"] * total:
         return None
     done = ", ".join(say.count(number, _CALLS[counter]) for counter, number in calls.items() if number)
     evidence = (
@@ -47,7 +48,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{done} on {say.count(files, 'file')}."
     )
     return Seen(
-        evidence, min(spent, total), "It assumes that all metadata calls take no time on the slowest rank.", REMEDY
+        evidence, spent.within(total), "It assumes that all metadata calls take no time on the slowest rank.", REMEDY
     )
 
 

@@ -10,7 +10,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import by_file, file_records
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Shorten the search, or search where it is cheap:

@@ -7,7 +7,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file, most_first
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 REMEDY = """\
 Open before the loop, and close after it:
@@ -22,7 +22,7 @@ Open before the loop, and close after it:
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Looks for files that each rank opened `reopens` times or more."""
-    opens, files, gain, example = 0.0, 0, 0.0, ""
+    opens, files, gain, example = 0.0, 0, NONE, ""
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is None:

@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import by_file
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 from iolens.metrics.job.start_up import FIRST, start_up
 
 REMEDY = """\
@@ -37,7 +37,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the opens and stats of files of libraries and modules, and the time that they and the reading of these
     files took on the slowest rank.
     """
-    calls, spent, files, started = 0.0, 0.0, 0, start_up(job)
+    calls, spent, files, started = 0.0, NONE, 0, start_up(job)
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is None:
@@ -46,7 +46,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         calls += sum(float(np.sum(loaded.get(counter, 0.0))) for counter in ("OPENS", "STATS"))
         spent += slowest_seconds(job, name, loaded["id"], ("READ", "META"))
         files += len(loaded)
-    if calls < limits["few_calls"] or spent < max(limits["slow_start"], limits["worth_gain"] * job.run_time):
+    if calls < limits["few_calls"] or spent.about < max(limits["slow_start"], limits["worth_gain"] * job.run_time):
         return None
     evidence = (
         f"{say.count(max(job.nprocs, 1), 'process')} opened or looked up {say.count(files, 'file')} of libraries and "

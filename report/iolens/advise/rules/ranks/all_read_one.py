@@ -9,14 +9,14 @@ from iolens.advise.shared.remedies import BROADCAST
 from iolens.log import Job
 from iolens.metrics.files.libraries import of_libraries
 from iolens.metrics.files.use import by_file, most_first
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:
     """Looks for files that at least half of the ranks read as a whole."""
     if job.nprocs < limits["few_ranks"]:
         return None
-    files, spent, largest, readers, example = 0, 0.0, 0.0, job.nprocs, ""
+    files, spent, largest, readers, example = 0, NONE, 0.0, job.nprocs, ""
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is None:

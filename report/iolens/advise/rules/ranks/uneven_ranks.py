@@ -8,7 +8,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.use import by_file
 from iolens.metrics.files.writers import moved_by_rank
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, Spent, slowest_seconds
 
 REMEDY = """\
 Give each rank that does I/O the same number of bytes:
@@ -25,7 +25,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     separately.
     """
     upper = by_file(job, "MPI-IO")
-    best: Seen | None = None
+    best, gain = None, 0.0
     for what, kind in (("written", "WRITE"), ("read", "READ")):
         moved = moved_by_rank(job, what)
         if moved is None or job.nprocs < limits["few_ranks"] or moved.sum() < max(1.0, limits["much_bytes"]):
@@ -44,15 +44,16 @@ def check(job: Job, limits: Limits) -> Seen | None:
             f"times the mean of {say.count(len(active), 'rank')}; {kind.lower()}s took {say.seconds(spent)} on the "
             f"slowest rank."
         )
-        if best is None or spent * (1 - mean / most) > (best.seconds or 0.0):
+        if best is None or (spent * (1 - mean / most)).about > gain:
+            gain = (spent * (1 - mean / most)).about
             bound = "It assumes that each of these ranks moves the mean of their bytes, as fast as the slowest rank."
             best = Seen(evidence, spent * (1 - mean / most), bound, REMEDY)
     return best
 
 
-def seconds_of(job: Job, what: str, kind: str) -> float:
+def seconds_of(job: Job, what: str, kind: str) -> Spent:
     """Returns the time of the slowest rank in reads or writes through POSIX and STDIO."""
-    spent = 0.0
+    spent = NONE
     for name in ("POSIX", "STDIO"):
         table = by_file(job, name)
         if table is not None:

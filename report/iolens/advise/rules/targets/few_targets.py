@@ -11,7 +11,7 @@ from iolens.metrics.files.stripes.striping import named_targets
 from iolens.metrics.files.use import by_file, joined_files
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.job.gauges import movers
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Let the file system choose the targets; do not set the first target:

@@ -12,7 +12,7 @@ from iolens.log import Job
 from iolens.metrics.files.stripes.striping import named_targets, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.files.writers import posix_users
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 _MORE = """\
 This is a first step: the file could use more targets. Also measure more

@@ -9,7 +9,7 @@ from iolens.log import Job
 from iolens.metrics.files.stripes.ost import stripe_writers
 from iolens.metrics.files.use import by_file, joined_files, most_first
 from iolens.metrics.job.about import one_client
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Give each rank, or each aggregator, its own stripes:

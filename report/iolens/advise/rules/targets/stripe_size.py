@@ -12,7 +12,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.stripes.striping import reached_stripes, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.files.writers import writer_counts
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

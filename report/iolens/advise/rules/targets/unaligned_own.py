@@ -8,7 +8,7 @@ from iolens.advise.shared.unaligned import Unaligned, of_kind, seen
 from iolens.log import Job
 from iolens.metrics.files.stripes.striping import striped_files
 from iolens.metrics.files.use import most_first
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 REMEDY = """\
 Begin large transfers on a multiple of the stripe size ({unit}):
@@ -49,7 +49,7 @@ def unaligned_own_files(job: Job, limits: Limits, of_hdf5: bool) -> Unaligned | 
         float(calls[rows].sum()),
         float(table["FILE_NOT_ALIGNED"][rows].sum()),
         spent,
-        spent / (1 + max(1.0, pieces)),
+        spent * (1 / (1 + max(1.0, pieces))),
         "It assumes that each transfer uses one target less, which saves that target's share of the time.",
     )
 

@@ -11,7 +11,7 @@ from iolens.log import Job
 from iolens.metrics.files.stripes.ost import moved_by_target
 from iolens.metrics.files.stripes.striping import reached_stripes, striped_files
 from iolens.metrics.files.use import most_first
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import NONE, slowest_seconds
 
 _TINY = 0.001
 """A target that has less than this share of the busiest target's bytes holds only tiny files."""
@@ -29,7 +29,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     most, mean = float(moved.max()), float(moved.mean())
     if most < limits["uneven"] * mean or narrow_stripes.check(job, limits) is not None:
         return None
-    spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if _both(job) else 0.0
+    spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if _both(job) else NONE
     evidence = (
         f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
         f"the mean of {say.count(len(moved), 'target')}; transfers took {say.seconds(spent)} on the slowest rank."

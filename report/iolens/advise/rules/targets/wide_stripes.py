@@ -9,7 +9,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.log import Job
 from iolens.metrics.files.stripes.striping import striped_files
-from iolens.metrics.job.share import slowest_seconds
+from iolens.metrics.job.spent import slowest_seconds
 
 
 def check(job: Job, limits: Limits) -> Seen | None:

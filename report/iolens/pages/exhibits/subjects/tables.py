@@ -153,8 +153,8 @@ def _files_note(subjects: Subjects) -> str:
 @once_per_job
 def subject_findings(subjects: Subjects) -> pd.DataFrame | None:
     """Returns one row per finding of `iolens advise` in any log: id, severity, title, and for each subject, named by
-    its letter, `logs A` (number of logs with the finding), `gain A` (the largest part of the run that it can gain,
-    NaN if nothing bounds it) and `evidence A` of the first log; for each subject but the first also `standing B`: in
+    its letter, `logs A` (number of logs with the finding), `gain A` (the largest part of the run that it may gain,
+    NaN if no log has it) and `evidence A` of the first log; for each subject but the first also `standing B`: in
     both, appeared, vanished, or in some runs. None if no subject has logs.
     """
     if not any(subject.jobs for subject in subjects.all):
@@ -220,7 +220,7 @@ def _said_in(total: int) -> Any:
         if not count:
             return _NOTHING
         runs = "" if total == 1 else f"{count} of {total} runs, "
-        return runs + (f"≤ {say.at_most(gain)}" if not is_nan(gain) else "a note" if severity == "note" else "seen")
+        return runs + (f"about {say.percent(gain)}" if not is_nan(gain) else "a note" if severity == "note" else "seen")
 
     return said
 

@@ -52,7 +52,7 @@ def _finding_lines(number: int, one: Finding, width: int) -> list[tuple[str, str
     """Returns one finding in full."""
     title = wrapped(f"{number}. {one.title}: {one.gain_words} [{one.id}]", width, "", "   ")
     lines = wrapped(one.evidence, width, "   ") + wrapped(f"Why: {one.why}", width, "   ")
-    lines += wrapped(f"Where the bound comes from: {one.derivation}", width, "   ") if one.derivation else []
+    lines += wrapped(f"Where the number comes from: {one.derivation}", width, "   ") if one.derivation else []
     lines += ["   What to do:", *(f"   {line}".rstrip() for line in one.remedy.splitlines())]
     lines += wrapped(f"More: {one.read_more}", width, "   ")
     return [*((line, _BOLD) for line in title), *_unstyled(lines)]
