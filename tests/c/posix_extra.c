@@ -75,8 +75,19 @@ static void moves(void)
     dprintf(1, "MOVED from.dat %d 0\nMOVED into.dat 0 %d\n", 5000, 5000);
 }
 
+static void synchronous(void)
+{
+    const int flags[] = {O_SYNC, O_DSYNC, 0};
+    for (int i = 0; i < 3; i++)
+        close(open("synced.dat", O_CREAT | O_WRONLY | flags[i], 0600));
+    expect_extra("synced.dat", "sync_opens", 2);
+    MUST(unlink("synced.dat") == 0);
+    expect_extra("synced.dat", "unlinks", 1);
+}
+
 int main(void)
 {
+    synchronous();
     folders();
     sizes();
     moves();

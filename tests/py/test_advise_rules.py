@@ -237,12 +237,14 @@ def test_one_stripe_bounds_the_gain_by_the_ranks() -> None:
     posix = frame("POSIX", [shared | {"F_WRITE_TIME": 80.0, "F_SLOWEST_RANK_TIME": 20.0}])
     made = job(8, {"POSIX": posix, "LUSTRE": layouts({1: [3]})})
     found = said(made)["narrow-stripes"]
+    assert "narrow-stripes" not in said(made, busy_target=30 * MIB)
     assert found.gain == pytest.approx(0.2 * (1 - 1 / 8))
     assert "lfs setstripe -c 8 -S 1M FOLDER" in found.remedy
     assert found.severity == "medium"
     assert verdict(made).kind == "too few targets"
-    assert said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3]})}))["narrow-stripes"].gain == 0.1
-    assert "narrow-stripes" not in said(job(8, {"POSIX": posix, "LUSTRE": layouts({1: [0, 1, 2, 3, 4]})}))
+    four, five = (job(8, {"POSIX": posix, "LUSTRE": layouts({1: [*range(count)]})}) for count in (4, 5))
+    assert said(four, busy_target=MIB)["narrow-stripes"].gain == 0.1
+    assert "narrow-stripes" not in said(five, busy_target=MIB)
     large = posix.assign(POSIX_BYTES_WRITTEN=4096 * MIB, POSIX_MAX_BYTE_WRITTEN=4096 * MIB - 1)
     for target, said_so in ((3, False), (40, True)):
         found = said(job(64, {"POSIX": large, "LUSTRE": layouts({1: [target]})}))["narrow-stripes"]
@@ -258,7 +260,7 @@ def test_no_layout_is_advised_that_leaves_a_file_with_empty_stripes(much: float)
         for key, size in sizes.items()
     ]
     made = job(8, {"POSIX": frame("POSIX", rows), "LUSTRE": layouts({key: [key] for key in sizes})})
-    seen = narrow_stripes.check(made, {**DEFAULTS, "much_bytes": much})
+    seen = narrow_stripes.check(made, {**DEFAULTS, "much_bytes": much, "busy_target": 0})
     assert (seen is None) == (much > MIB)
     for key in seen.layout.files if seen is not None and seen.layout is not None else ():
         assert seen is not None

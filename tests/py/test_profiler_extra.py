@@ -43,7 +43,7 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     harness.build_library()
     harness.run(harness.build_program("posix_extra"), folder=tmp_path)
     (path,) = harness.logs(tmp_path)
-    assert ["unlinks", "3", "3"] in OTHER_CALLS.table(read_log(path)).rows
+    assert ["unlinks", "4", "4"] in OTHER_CALLS.table(read_log(path)).rows
 
 
 def test_time_on_folders_and_names_is_time_of_io(tmp_path: Path) -> None:

@@ -19,8 +19,9 @@ class Finding:
 
     `gain` is the part of the run time (0 to 1) that the remedy may take away by the time of its calls, None if the log
     does not have this time; `derivation` says how it was found. `bound` is the part that it can take away at most, None
-    if nothing but the run bounds it. `doubt` is a sentence on the time of the calls if the log leaves it open. `remedy`
-    is text to paste, `hints` the `key value` lines of a hints file in it.
+    if nothing but the run bounds it. `doubt` is a sentence on the time of the calls if the log leaves it open.
+    `limited_by` is what bounds the run if this finding leads, empty for the title. `remedy` is text to paste, `hints`
+    the `key value` lines of a hints file in it.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Finding:
     hints: tuple[str, ...] = ()
     bound: float | None = None
     doubt: str = ""
+    limited_by: str = ""
 
     @property
     def worth_it(self) -> bool:
@@ -47,9 +49,9 @@ class Finding:
 class Verdict:
     """The limit of the run.
 
-    `kind`: compute, mpi, metadata, few writers, small transfers, one target, too few targets, transfers (reading and
-    writing, without a fault that was found) or nothing. `share` is the largest part of the run (0 to 1) that I/O can
-    have taken, None if the log has no times.
+    `kind`: compute, mpi, metadata, few writers, small transfers, syncs, one target, too few targets, transfers (reading
+    and writing, without a fault that was found), nothing and so on. `share` is the largest part of the run (0 to 1)
+    that I/O can have taken, None if the log has no times.
     """
 
     kind: str

@@ -5,6 +5,7 @@ most.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from iolens.advise import say
 from iolens.advise.finding import TOO_SHORT, Finding, Verdict
@@ -14,6 +15,10 @@ from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
+from iolens.metrics.job.spent import io_span
+
+if TYPE_CHECKING:
+    from iolens.metrics.processor.sampled.largest import Largest
 
 _HOW = (
     "I/O time is the read, write and metadata time of the slowest rank. For each shared file, the time of that file's "
@@ -32,9 +37,6 @@ _LARGE, _MOST_PARTS = 0.05, 3
 """The sentence on a run that is not judged names only parts with at least this share of the time, and at most this
 number of parts.
 """
-
-_BOUNDS = {rule.id: rule.bounds for rule in RULES}
-"""The kind of verdict that a rule leads to, by its id."""
 
 BESIDE_IO = frozenset(rule.id for rule in RULES if rule.beside_io)
 """The rules whose remedies save time outside of I/O, by id."""
@@ -86,8 +88,8 @@ def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spen
 
 def _by_finding(one: Finding, share: float | None) -> Verdict:
     """Returns the verdict that is made from one finding: what limits the run, and how much a remedy can save."""
-    kind = _BOUNDS.get(one.id) or ("mpi" if one.id in BESIDE_IO else "transfers")
-    said = f"Bound by {kind}" if _BOUNDS.get(one.id) else one.title
+    kind = one.limited_by or ("mpi" if one.id in BESIDE_IO else "transfers")
+    said = f"Bound by {kind}" if one.limited_by else one.title
     gain = f"; a remedy can save {one.gain_words}" if one.gain is not None else f": {one.gain_words}"
     return Verdict(kind, f"{said}{gain}.", one.evidence, share)
 
@@ -169,21 +171,15 @@ _LARGEST = {
 
 
 def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
-    """Returns the verdict on a run that spent most time on something other than I/O, if the log shows that. If MPI was
-    not traced and the run was not sampled, a share of I/O that is worth advice takes precedence. The largest part is
-    judged only if it took at least `least_seconds`, as for I/O.
+    """Returns the verdict on a run that spent most time on something other than I/O, if the log shows that. The largest
+    part is judged only if it took at least `least_seconds`, as for I/O.
     """
-    is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
-    if (
-        job.coarse
-        or job.run_time < limits["least_seconds"]
-        or (not is_profiled and (share or 0.0) >= limits["worth_gain"])
-    ):
+    if job.coarse or job.run_time < limits["least_seconds"]:
         return None
     from iolens.metrics.processor.sampled.largest import largest_part
 
     found = largest_part(job)
-    if found is None or found.kind == "io":
+    if found is None or found.kind == "io" or _may_wait_for_io(job, limits, found, share or 0.0):
         return None
     how = f"Parts{_all_parts(job).removeprefix(';')}."
     if found.share * job.run_time < limits["least_seconds"]:
@@ -198,6 +194,21 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
         "" if share is None else f"; {_recorded_io(job)} took at most {say.at_most(max(share, LEAST_SHARE))} of {whose}"
     )
     return Verdict(kind, f"{said}{_hottest(job, found.kind)}{details}{most}.", how, share)
+
+
+def _may_wait_for_io(job: Job, limits: Limits, found: Largest, share: float) -> bool:
+    """Returns whether the largest part of the time may be waiting for the I/O of other ranks, or is no larger than the
+    I/O of the slowest rank.
+
+    Ranks that wait in MPI calls which nobody timed seem to compute or to sleep; but only between the first and the last
+    call of I/O can I/O be the reason. A rank that waits for a core does not wait for I/O.
+    """
+    is_profiled = bool({"mpi_calls", "samples"} & set(job.private))
+    if is_profiled or share < limits["worth_gain"]:
+        return False
+    if job.nprocs == 1 or found.kind == "cores":
+        return share >= found.share
+    return io_span(job) >= found.share * job.run_time
 
 
 def _hottest(job: Job, kind: str) -> str:

@@ -28,7 +28,7 @@ class Seen:
     `seconds` is the time that the remedy is assumed to take from the run, and `derivation` says why; None if the log
     does not have it. A number is an estimate, and nothing bounds what the remedy can save but the run. The places
     `{hints}` and `{layout}` in `remedy` are filled with the text for `hints` and `layout` once `agreed` has compared
-    them with those of the other rules.
+    them with those of the other rules. `bounds` replaces that of the rule where the evidence says more.
     """
 
     evidence: str
@@ -37,6 +37,7 @@ class Seen:
     remedy: str
     hints: tuple[str, ...] = ()
     layout: ProposedStripes | None = None
+    bounds: str | None = None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ _FILES = """
     computing.small_messages computing.eager_limit computing.collective_algorithm computing.crowded_processors
     measurement.log_partial measurement.log_blind measurement.overlapping_times measurement.above_device
     measurement.cold_then_warm names.lock_files names.lock_waits accesses.mapped_random accesses.gpu_fallback
-    names.missing_paths names.start_up_storm datasets.hdf5_not_collective accesses.fetched_in_vain
+    names.missing_paths names.start_up_storm datasets.hdf5_not_collective accesses.fetched_in_vain accesses.sync_open
+    accesses.standard_input names.polled_file
 """
 """The files below `rules` as FOLDER.NAME, each with one RULE."""
 

@@ -154,6 +154,7 @@ def _finding_of_rule(one: _Weighed, seen: Seen, job: Job, limits: Limits) -> Fin
         derivation=_derivation(one, job),
         hints=seen.hints,
         bound=one.bound,
+        limited_by=rule.bounds if seen.bounds is None else seen.bounds,
         doubt=_doubt(seen),
     )
 

@@ -64,6 +64,11 @@ void extra_on_fd(const struct call *c, int fd, enum extra which)
 
 void extra_on_file(const struct call *c, struct file *file, enum extra which) { count(c, file, which, true); }
 
+void extra_on_sync_open(const struct call *c, struct file *file)
+{
+    count(c, file, EXTRA_sync_opens, false); /* The POSIX record has the time of the open. */
+}
+
 void extra_on_sync(const struct call *c, struct file *file)
 {
     struct extra_counts *counts = !iolens_paused() ? table_file_state(TABLE_posix_extra, file) : NULL;

@@ -24,6 +24,9 @@ void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra
 void extra_on_fd(const struct call *c, int fd, enum extra which);
 void extra_on_file(const struct call *c, struct file *file, enum extra which);
 
+/* Counts an open after which each write waits for the storage. */
+void extra_on_sync_open(const struct call *c, struct file *file);
+
 /* Adds the time of an fsync or fdatasync, which the POSIX record counts as time of writing. */
 void extra_on_sync(const struct call *c, struct file *file);
 

@@ -112,6 +112,8 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
     struct file *file = opened_file(fd, dirfd, path);
     struct open_file *open = file ? fds_open(fd, file, flags & O_APPEND) : NULL;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (s && flags & O_DSYNC) /* O_SYNC has this bit, too. */
+        extra_on_sync_open(c, file);
     if (!s) {
         if (!open || !iolens_paused())
             fds_forget(fd, fd);

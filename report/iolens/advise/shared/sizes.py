@@ -9,6 +9,7 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Seen
+from iolens.advise.shared.counts import enough_calls
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file, small_calls, unknown_to_mpiio
@@ -26,16 +27,16 @@ def small(job: Job, limits: Limits, kind: str, chosen: Callable[[Records], np.nd
     if not calls.any():
         return None
     few = small_calls(table, kind, limits["small_transfer"])
-    mask, least = (calls > 0) & (few >= limits["small_share"] * calls), max(1.0, limits["few_calls"])
-    if few[mask].sum() < least:
+    mask = (calls > 0) & (few >= limits["small_share"] * calls)
+    if few[mask].sum() < min(limits["some_calls"], max(1.0, limits["few_calls"])):
         return None
     mask &= unknown_to_mpiio(job, "POSIX")
     mask[mask] = chosen(table.where(mask))
-    if few[mask].sum() < least:
-        return None
     rows = np.flatnonzero(mask)
     by_count = table.where(rows[np.argsort(-few[rows], kind="stable")])
     spent = slowest_seconds(job, "POSIX", by_count["id"], (kind,))
+    if not enough_calls(job, limits, float(few[mask].sum()), spent):
+        return None
     moved = float(by_count["BYTES_READ" if kind == "READ" else "BYTES_WRITTEN"].sum())
     word, total = kind.lower(), float(calls[mask].sum())
     evidence = (

@@ -110,6 +110,11 @@ def under_mpiio(job: Job) -> tuple[Records, Records] | None:
     return (upper.where(common), lower.where(among(lower["id"], upper["id"]))) if common.any() else None
 
 
+def collective_calls(table: Records) -> np.ndarray:
+    """Returns the number of collective reads and writes of each file of `by_file` of MPI-IO."""
+    return np.asarray(sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")))
+
+
 @once_per_job
 def without_mpiio(job: Job, name: str) -> Records | None:
     """Returns `by_file` of POSIX or STDIO for the files that MPI-IO does not know; None without such files."""

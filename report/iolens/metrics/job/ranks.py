@@ -26,20 +26,21 @@ time of a rank.
 
 @once_per_job
 def rank_times(job: Job) -> Records | None:
-    """Returns one row per rank that moved bytes: rank, seconds (read, write and metadata) and bytes at the lowest
-    layers.
+    """Returns one row per rank that moved bytes: rank, seconds (read, write and metadata), meta (of these, seconds of
+    metadata) and bytes at the lowest layers.
 
     The sources are records of single ranks and, for files that several ranks share, the private table `file_ranks`.
     None if the log does not distinguish the ranks of shared files and these files took more time than all others.
     """
     seconds, moved = np.zeros(max(job.nprocs, 1)), np.zeros(max(job.nprocs, 1), "i8")
-    unknown, table = 0.0, file_rank_records(job)
+    unknown, table, meta = 0.0, file_rank_records(job), seconds.copy()
     for name in lowest(job):
         records = job.records[name]
-        spent = io_time(records, name)
+        spent, asked = io_time(records, name), np.maximum(records[f"{name}_F_META_TIME"], 0.0)
         transferred = np.sum([np.maximum(records[f"{name}_BYTES_{kind}"], 0) for kind in ("READ", "WRITTEN")], axis=0)
         shared, ranks = records["rank"] < 0, records["rank"]
         seconds += np.bincount(ranks[~shared], weights=spent[~shared], minlength=len(seconds))
+        meta += np.bincount(ranks[~shared], weights=asked[~shared], minlength=len(seconds))
         np.add.at(moved, ranks[~shared], transferred[~shared])
         apart = np.zeros(len(records), bool)
         if table is not None and name == "POSIX":
@@ -49,10 +50,12 @@ def rank_times(job: Job) -> Records | None:
         rows = table.where((table["rank"] >= 0) & among(table["file"], _merged_files(job)))
         spent = rows["read_time"] + rows["write_time"] + rows["meta_time"]
         seconds += np.bincount(rows["rank"], weights=spent, minlength=len(seconds))
+        meta += np.bincount(rows["rank"], weights=rows["meta_time"], minlength=len(seconds))
         np.add.at(moved, rows["rank"], rows["bytes_read"] + rows["bytes_written"])
     if unknown > seconds.sum() or not moved.any():
         return None
-    return Records({"rank": np.arange(len(moved)), "seconds": seconds, "bytes": moved}).where(moved > 0)
+    found = {"rank": np.arange(len(moved)), "seconds": seconds, "meta": meta, "bytes": moved}
+    return Records(found).where(moved > 0)
 
 
 @once_per_job

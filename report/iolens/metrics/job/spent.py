@@ -22,9 +22,9 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import file_records, id_rows
-from iolens.metrics.job.interfaces.layers import LAYERS
+from iolens.metrics.job.interfaces.layers import LAYERS, io_time
 from iolens.metrics.job.interfaces.mpiio import file_rank_records
-from iolens.metrics.job.share import KINDS, seconds_in
+from iolens.metrics.job.share import KINDS, highest_records, seconds_in
 from iolens.metrics.once import once_per_job
 
 _EXACT = 1e-6
@@ -75,6 +75,23 @@ class Spent:
 
 
 NONE = Spent(0.0, 0.0, 0.0, 0.0)
+
+
+_NEGLIGIBLE = 0.001
+"""Part of the run below which the time in a file cannot make other ranks wait for long."""
+
+
+@once_per_job
+def io_span(job: Job) -> float:
+    """Returns the seconds from the first to the last call of I/O on each file, in the highest layer that knows the
+    file; the run time if the log does not have the times of a file. Files with a negligible time are left out.
+    """
+    found = 0.0
+    for name, part in highest_records(job):
+        prefix = LAYERS[name].prefix
+        records = job.records[name].where(part & (io_time(job.records[name], prefix) >= _NEGLIGIBLE * job.run_time))
+        found += _span(job, records, prefix, KINDS)
+    return min(job.run_time, found)
 
 
 def of_ranks(job: Job, seconds: np.ndarray) -> Spent:
@@ -183,7 +200,7 @@ def _rank_tables(job: Job) -> dict[int, Records]:
 _STAMPS = {
     "READ": ("READ_START", "READ_END"),
     "WRITE": ("WRITE_START", "WRITE_END", "CLOSE_END"),
-    "META": ("OPEN_START", "CLOSE_END"),
+    "META": ("OPEN_START", "OPEN_END", "READ_END", "WRITE_END", "CLOSE_END"),
 }
 """For each kind of calls, the time stamp of the first one, and those of the last one. A sync after the last write
 counts as writing, but has no time stamp.
@@ -206,7 +223,9 @@ def _span(job: Job, records: Records, prefix: str, kinds: tuple[str, ...]) -> fl
         begins.append(_stamps(used, f"{prefix}_F_{first}_TIMESTAMP"))
         ends.append(np.max([_stamps(used, f"{prefix}_F_{each}_TIMESTAMP") for each in last], axis=0))
     begin, end = np.concatenate(begins), np.concatenate(ends)
-    if not len(begin) or (end <= 0).any() or (end < begin).any():
+    if not len(begin):
+        return 0.0
+    if (end <= 0).any() or (end < begin).any():
         return job.run_time
     order = np.argsort(begin)
     begin, end = begin[order], np.maximum.accumulate(end[order])

@@ -65,6 +65,6 @@ RULE = Rule(
     read_more="man posix_fadvise(2); https://docs.hdfgroup.org (chunking)",
     check=check,
     gauges=("size",),
-    bounds="small transfers",
+    bounds="accesses out of order",
     before=("small-reads", "small-writes"),
 )

@@ -23,9 +23,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="shared-small-writes",
-    title="Many small writes to a shared file",
-    says="there are many POSIX writes to files of several writers, and most are small",
-    limits=("small_transfer", "small_share", "few_calls"),
+    title="Small writes to a shared file",
+    says="there are many POSIX writes to files of several writers, or some that are costly, and most are small",
+    limits=("small_transfer", "small_share", "few_calls", "some_calls", "worth_gain"),
     why="In addition to the cost of the calls, the ranks take locks of the same blocks from each other.",
     read_more="https://wiki.lustre.org/Lustre_Tuning; MPI 4.1, section 14.4.2",
     check=check,

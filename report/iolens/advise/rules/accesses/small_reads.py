@@ -24,9 +24,10 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="small-reads",
-    title="Many small reads",
-    says="there are many POSIX reads of files without MPI-IO, other than libraries and modules, and most are small",
-    limits=("small_transfer", "small_share", "few_calls"),
+    title="Small reads",
+    says="there are many POSIX reads of files without MPI-IO, other than libraries and modules, or some that are "
+    "costly, and most are small",
+    limits=("small_transfer", "small_share", "few_calls", "some_calls", "worth_gain"),
     why="Each call costs a round trip to kernel or server, whatever its size.",
     read_more="man posix_fadvise(2); https://docs.nersc.gov/performance/io/",
     check=check,

@@ -23,9 +23,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 
 RULE = Rule(
     id="small-writes",
-    title="Many small writes",
-    says="there are many POSIX writes to files of one rank each, and most are small",
-    limits=("small_transfer", "small_share", "few_calls"),
+    title="Small writes",
+    says="there are many POSIX writes to files of one rank each, or some that are costly, and most are small",
+    limits=("small_transfer", "small_share", "few_calls", "some_calls", "worth_gain"),
     why="Each call costs a round trip to kernel or server, whatever its size.",
     read_more="man setvbuf(3); https://docs.nersc.gov/performance/io/",
     check=check,

@@ -84,6 +84,6 @@ RULE = Rule(
     read_more="man fsync(2)",
     check=check,
     gauges=("size",),
-    bounds="small transfers",
+    bounds="syncs",
     before=("small-writes", "shared-small-writes"),
 )

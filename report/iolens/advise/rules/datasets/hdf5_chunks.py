@@ -7,6 +7,7 @@ import numpy as np
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
+from iolens.advise.shared.counts import is_costly
 from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, file_records
 from iolens.metrics.job.spent import slowest_seconds
@@ -34,13 +35,15 @@ def check(job: Job, limits: Limits) -> Seen | None:
     chunk = chunk[file_records(job, "H5D").order[file_records(job, "H5D").first]]
     calls, moved = table["READS"] + table["WRITES"], table["BYTES_READ"] + table["BYTES_WRITTEN"]
     chosen = (moved > 0) & (chunk * calls >= limits["chunk_factor"] * moved)
-    if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]):
+    if not chosen.any():
         return None
     below = posix.where(among(posix["id"], files["id"]))
     asked, through = float(moved.sum()), float((below["BYTES_READ"] + below["BYTES_WRITTEN"]).sum())
     if through < limits["amplification"] * asked:
         return None
     spent = slowest_seconds(job, "POSIX", below["id"], ("READ", "WRITE"))
+    if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]) and not is_costly(job, limits, spent):
+        return None
     each = float(moved[chosen].sum() / calls[chosen].sum())
     evidence = (
         f"{say.count(float(calls[chosen].sum()), 'access')} of {say.size(each)} on average to "
@@ -54,9 +57,9 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="hdf5-chunks",
     title="HDF5 chunks do not fit the accesses",
-    says="chunks hold at least `chunk_factor` times the bytes of a mean access to their dataset, there are many "
-    "accesses, and POSIX moved `amplification` times the bytes requested from HDF5",
-    limits=("chunk_factor", "amplification", "few_calls"),
+    says="chunks hold at least `chunk_factor` times the bytes of a mean access to their dataset, accesses are many or "
+    "costly, and POSIX moved `amplification` times the bytes requested from HDF5",
+    limits=("chunk_factor", "amplification", "few_calls", "worth_gain"),
     why="HDF5 moves whole chunks; a chunk that is not in the chunk cache is read again for each access to a part of "
     "it.",
     read_more="https://docs.hdfgroup.org (Chunking in HDF5); man h5repack",

@@ -32,7 +32,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if moved < limits["much_bytes"]:
             continue
         spent = slowest_seconds(job, "POSIX", table["id"][used], (kind,))
-        ranks = int(np.minimum(job.nprocs, max(table["ranks"][used].max(), (table["ranks"][used] == 1).sum())))
+        ranks = _movers(job, f"POSIX_{counter}")
         limit = limits["device_rate"] or limits["process_rate"] * ranks
         if spent.about > 0 and moved / spent.about > limit:
             whose = "the device" if limits["device_rate"] else say.count(ranks, "process")
@@ -41,6 +41,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
                 f"{say.rate(moved, spent)}: more than {say.rate(limit, 1)}, the highest rate assumed for {whose}."
             )
     return Seen(" ".join(said), None, "", REMEDY) if said else None
+
+
+def _movers(job: Job, counter: str) -> int:
+    """Returns the number of processes that moved bytes; all processes if a record of several has some."""
+    ranks = np.unique(job.records["POSIX"]["rank"][job.records["POSIX"][counter] > 0])
+    return job.nprocs if (ranks < 0).any() else len(ranks)
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.advise.shared.capacity import useful_aggregators
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.use import by_file, joined_files, most_first, under_mpiio
+from iolens.metrics.files.use import by_file, collective_calls, joined_files, most_first, under_mpiio
 from iolens.metrics.files.writers import posix_users
 from iolens.metrics.job.interfaces.mpiio import exchange_times
 from iolens.metrics.job.spent import slowest_seconds
@@ -58,7 +58,7 @@ def _beyond_posix(job: Job, limits: Limits) -> Seen | None:
     upper = pair[0]
     moved, below = (table["BYTES_READ"] + table["BYTES_WRITTEN"] for table in pair)
     single = upper["INDEP_READS"] + upper["INDEP_WRITES"] + upper["NB_READS"] + upper["NB_WRITES"]
-    chosen = (upper["ranks"] > 1) & (single <= 0.1 * _collective_calls(upper)) & (below >= moved) & (moved > 0)
+    chosen = (upper["ranks"] > 1) & (single <= 0.1 * collective_calls(upper)) & (below >= moved) & (moved > 0)
     if not chosen.any():
         return None
     rows = most_first(moved, chosen)
@@ -75,14 +75,9 @@ def _beyond_posix(job: Job, limits: Limits) -> Seen | None:
     return Seen(evidence, above - access, bound, REMEDY, _more_aggregators(job, ids[:1]))
 
 
-def _collective_calls(table: Records) -> np.ndarray:
-    """Returns the number of collective reads and writes of each file."""
-    return np.asarray(sum(table[name] for name in ("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES")))
-
-
 def _part_of_a_call(table: Records) -> np.ndarray:
     """Returns, for each file, the average number of bytes that a rank passes to a collective call."""
-    return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(_collective_calls(table), 1))
+    return np.asarray((table["BYTES_READ"] + table["BYTES_WRITTEN"]) / np.maximum(collective_calls(table), 1))
 
 
 def _more_aggregators(job: Job, ids: np.ndarray) -> tuple[str, ...]:

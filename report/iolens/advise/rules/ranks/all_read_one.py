@@ -1,14 +1,17 @@
-"""The rule about small files that all ranks read."""
+"""The rule about files that all ranks read."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.shared.remedies import BROADCAST
 from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.files.libraries import of_libraries
-from iolens.metrics.files.use import by_file, most_first
+from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
 from iolens.metrics.job.spent import NONE, slowest_seconds
 
 
@@ -27,7 +30,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
             & (size <= limits["input_size"])
             & (table["BYTES_WRITTEN"] == 0)
             & (table["BYTES_READ"] > 0)
-            & (table["BYTES_READ"] >= 0.9 * size * table["ranks"])
+            & (_asked_bytes(job, name, table) >= 0.9 * size * table["ranks"])
         )
         chosen[chosen] = ~of_libraries(job, table.where(chosen))
         if not chosen.any():
@@ -47,9 +50,19 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return Seen(evidence, spent * (1 - 1 / readers), bound, BROADCAST)
 
 
+def _asked_bytes(job: Job, name: str, table: Records) -> np.ndarray:
+    """Returns the bytes that the program asked to read of each file. MPI-IO may read more, when it sieves data."""
+    pair = under_mpiio(job) if name == "POSIX" else None
+    asked = table["BYTES_READ"].copy()
+    if pair is not None:
+        both = among(table["id"], pair[0]["id"])
+        asked[both] = np.minimum(asked[both], pair[0]["BYTES_READ"])
+    return asked
+
+
 RULE = Rule(
     id="all-read-one",
-    title="Many ranks read the same small files",
+    title="Many ranks read the same files",
     says="at least half of the ranks read all of files of at most `input_size`, other than libraries and modules, "
     "that no rank wrote",
     limits=("few_ranks", "input_size"),

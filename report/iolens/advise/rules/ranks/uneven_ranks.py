@@ -47,7 +47,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         if best is None or (spent * (1 - mean / most)).about > gain:
             gain = (spent * (1 - mean / most)).about
             bound = "It assumes that each of these ranks moves the mean of their bytes, as fast as the slowest rank."
-            best = Seen(evidence, spent * (1 - mean / most), bound, REMEDY)
+            limited_by = "few writers" if kind == "WRITE" else "few readers"
+            best = Seen(evidence, spent * (1 - mean / most), bound, REMEDY, bounds=limited_by)
     return best
 
 

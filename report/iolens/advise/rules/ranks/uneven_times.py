@@ -31,7 +31,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         return None
     if upper is not None and (upper["COLL_WRITES"].any() or upper["COLL_READS"].any()):
         return None
-    seconds, moved = times["seconds"], times["bytes"]
+    seconds, moved = times["seconds"] - times["meta"], times["bytes"]
     median, mean, most = float(np.median(seconds)), float(seconds.mean()), float(seconds.max())
     if moved.max() > 1.2 * moved.min() or most < limits["uneven"] * mean or median <= 0:
         return None

@@ -26,7 +26,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
     table = table.where((table["moved"] >= limits["much_bytes"]) & (table["stripes"] > 1) & (table["calls"] > 0))
     used = np.ceil(table["size"] / table["stripe_size"])
     large = table.where(2 * used <= table["stripes"])
-    several = (table["ranks"] > 1) & (writer_counts(job, table, 2) > 1)
+    several = (table["ranks"] > 1) & (writer_counts(job, table, 2) > 1) & (2 * table["BYTES_WRITTEN"] >= table["moved"])
     small = table.where(several & (table["moved"] >= 4 * table["stripe_size"] * table["calls"]))
     if len(large):
         return _too_large(job, large)
