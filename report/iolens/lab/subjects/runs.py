@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,10 @@ LOG = ".darshan"
 OUTPUTS = (".out", ".txt", ".log", ".json", ".csv")
 """Suffixes of files that may hold a benchmark's output."""
 
-OWN = ("run.json", "stderr.txt", "processes.csv", "files.csv")
+PROCESSES = "processes.csv"
+"""The table of a run whose processes left a log each (report/RUN.md)."""
+
+OWN = ("run.json", "stderr.txt", PROCESSES, "files.csv")
 """Files of a run's folder that hold no benchmark's output."""
 
 _RESULTS = ("result.json", "stdout.txt")
@@ -61,15 +67,42 @@ def trial_of_run(folder: Path) -> Trial:
     record = read_json(folder / "run.json")
     if record.get("status") != "ok":
         raise IolensError(f"{folder}: the run is {record.get('status')}: {record.get('reason') or 'no reason given'}")
-    log = folder / str(record["log"]) if record.get("log") else None
     outputs = (read_output(folder / name) for name in _RESULTS if (folder / name).is_file())
-    return Trial(
-        folder,
-        job=read_log(log) if log is not None and log.is_file() else None,
+    trial = trial_of_processes(folder) if (folder / PROCESSES).is_file() else _trial_of_log(folder, record)
+    return replace(
+        trial,
         output=next((output for output in outputs if output is not None), None),
         record=record,
+        seconds=float(record.get("seconds") or trial.seconds),
         limits=next((found for parent in list(folder.parents)[:3] if (found := limits_of(parent))), {}),
     )
+
+
+def _trial_of_log(folder: Path, record: Mapping[str, Any]) -> Trial:
+    """Returns the run with the log that its run.json names, if there is one."""
+    log = folder / str(record["log"]) if record.get("log") else None
+    return Trial(folder, job=read_log(log) if log is not None and log.is_file() else None)
+
+
+def trial_of_processes(folder: Path) -> Trial:
+    """Returns the run whose processes left the logs in processes.csv; raises if that table cannot be read."""
+    path = folder / PROCESSES
+    try:
+        with path.open(encoding="utf-8", newline="") as table:
+            rows = list(csv.DictReader(table))
+        busiest = max(rows, key=lambda row: float(row["io_seconds"]))["log"]
+        seconds = _span(rows)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise IolensError(f"{path}: cannot be read ({error})") from error
+    log = folder / str(busiest)
+    return Trial(folder, job=read_log(log) if log.is_file() else None, logs=len(rows), seconds=seconds)
+
+
+def _span(rows: Sequence[Mapping[str, str]]) -> float:
+    """Returns the seconds from the start of the first process to the end of the last."""
+    begun = [datetime.fromisoformat(row["started"]).timestamp() for row in rows]
+    ended = [start + float(row["seconds"]) for start, row in zip(begun, rows, strict=True)]
+    return max(ended) - min(begun)
 
 
 def read_json(path: Path) -> Mapping[str, Any]:

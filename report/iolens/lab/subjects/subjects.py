@@ -8,7 +8,17 @@ from pathlib import Path, PurePosixPath
 
 from iolens.errors import IolensError, UsageError
 from iolens.foreign import printable_text
-from iolens.lab.subjects.runs import LOG, OUTPUTS, OWN, is_log, read_json, trial_of_file, trial_of_run
+from iolens.lab.subjects.runs import (
+    LOG,
+    OUTPUTS,
+    OWN,
+    PROCESSES,
+    is_log,
+    read_json,
+    trial_of_file,
+    trial_of_processes,
+    trial_of_run,
+)
 from iolens.lab.sweep.read.merged import APART
 from iolens.metrics.comparison.settings import describe
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
@@ -64,6 +74,8 @@ def subjects_of(path: Path) -> list[Subject]:
         return [Subject(path.name.removesuffix(LOG), path, (trial_of_file(path),))]
     if (path / "run.json").is_file():
         return [Subject(path.name, path, (trial_of_run(path),))]
+    if (path / PROCESSES).is_file():
+        return [Subject(path.name, path, (trial_of_processes(path),))]
     runs = [run.parent for run in sorted(path.rglob("run.json")) if run.relative_to(path).parts[0] not in APART]
     return _of_runs(path, runs) if runs else [_subject_of_files(path)]
 

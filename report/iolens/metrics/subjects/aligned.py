@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, geometric_mean
 from typing import Any
 
 from iolens.lazy import pd
@@ -47,14 +47,22 @@ def aligned(subjects: Subjects) -> pd.DataFrame:
 
 @once_per_job
 def blocks_of(subjects: Subjects) -> list[list[int]] | None:
-    """Returns the block of each run of each subject if all are runs of one sweep (`run_blocks`); else None."""
+    """Returns the block of each run of each subject if all are runs of one sweep (`run_blocks`); else None.
+
+    Only a sweep makes pairs of runs. Its runs have the number of their repetition, and lie in one folder of settings.
+    """
+    trials = [trial for subject in subjects.all for trial in subject.trials]
+    if len({trial.path.resolve().parent.parent for trial in trials}) > 1:
+        return None
+    if any("repetition" not in (trial.record.get("point") or {}) for trial in trials):
+        return None
     return run_blocks(
         [
             pd.DataFrame(
-                [(each.get("started"), (each.get("point") or {}).get("repetition", 1)) for each in records],
+                [(trial.record.get("started"), trial.record["point"]["repetition"]) for trial in subject.trials],
                 columns=["started", "repetition"],
             )
-            for records in ([trial.record for trial in subject.trials] for subject in subjects.all)
+            for subject in subjects.all
         ]
     )
 
@@ -84,12 +92,25 @@ def _largest_first(rows: list[dict[str, Any]], letters: Sequence[str]) -> list[d
 
 
 def numbers(subject: Subject) -> Mapping[Key, Sequence[float]]:
-    """Returns all measurements of a subject over its runs, by the measured quantity."""
+    """Returns all measurements of a subject, by the measured quantity: one per run, or those within its only run.
+
+    Measurements within one run are more alike than those of different runs, so that several runs have their means.
+    """
     found: dict[Key, list[float]] = {}
     for trial in subject.trials:
+        within: dict[Key, list[float]] = {}
         for value in values_of(trial):
-            found.setdefault((value.group, value.name, value.unit, value.better), []).append(float(value.value))
+            within.setdefault((value.group, value.name, value.unit, value.better), []).append(float(value.value))
+        for key, values in within.items():
+            found.setdefault(key, []).extend(values if len(subject.trials) == 1 else [_mean(values)])
     return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Returns the geometric mean of positive values, the arithmetic mean of others; equal values are unchanged."""
+    if len(set(values)) == 1:
+        return values[0]
+    return geometric_mean(values) if min(values) > 0 else fmean(values)
 
 
 def _merged_keys(orders: Sequence[Sequence[Key]]) -> list[Key]:
@@ -147,13 +168,21 @@ def _quotients(
     base: Sequence[float], group: Sequence[float], base_blocks: Sequence[int], blocks: Sequence[int]
 ) -> list[float] | None:
     """Returns the values of a group over those of the base in the same blocks; None if some runs have no value, or a
-    value is 0, or fewer than two blocks have both.
+    value is 0, or fewer than two blocks have both. A block with several runs of a side has their mean.
     """
     if len(base) != len(base_blocks) or len(group) != len(blocks) or min(*base, *group) <= 0:
         return None
-    known = dict(zip(base_blocks, base, strict=True))
-    found = [value / known[block] for block, value in zip(blocks, group, strict=True) if block in known]
+    before, after = _by_block(base, base_blocks), _by_block(group, blocks)
+    found = [value / before[block] for block, value in after.items() if block in before]
     return found if len(found) > 1 else None
+
+
+def _by_block(values: Sequence[float], blocks: Sequence[int]) -> dict[int, float]:
+    """Returns the mean of the positive values in each block."""
+    return {
+        block: _mean([value for value, own in zip(values, blocks, strict=True) if own == block])
+        for block in sorted(set(blocks))
+    }
 
 
 def _ratio_to_base(

@@ -39,7 +39,9 @@ class Output:
 class Trial:
     """One run: its log, what it printed, and its run.json (report/RUN.md), as far as they exist.
 
-    `limits` are the numbers of the model below emulated storage (`storage/ost.yaml`).
+    `limits` are the numbers of the model below emulated storage (`storage/ost.yaml`). A run of several processes may
+    leave one log each: `logs` is their number, `job` the log with most I/O time, and `seconds` the time of the whole
+    run, 0 if it is unknown.
     """
 
     path: Path
@@ -47,6 +49,8 @@ class Trial:
     output: Output | None = None
     record: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
+    logs: int = 1
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,12 +53,19 @@ _GAUGES = {
 def values_of(trial: Trial) -> list[Value]:
     """Returns all numbers of a run; those of the log first. A number that was not measured is left out."""
     found = [] if trial.job is None else [value for part in _PARTS for value in part(trial.job)]
-    return [*found, *(trial.output.values if trial.output else ())]
+    return [*_run_time(trial), *found, *(trial.output.values if trial.output else ())]
+
+
+def _run_time(trial: Trial) -> Iterator[Value]:
+    """Yields the time of the run: that of its log, or of the whole run if each of its processes left a log."""
+    if trial.job is not None and trial.logs == 1:
+        yield Value(RUN, "run time", "s", trial.job.run_time, -1)
+    elif trial.logs > 1 and trial.seconds > 0:
+        yield Value(RUN, "run time", "s", trial.seconds, -1)
 
 
 def _run_values(job: Job) -> Iterator[Value]:
-    """Yields the run time, the number of processes, the time in I/O of the slowest process, and the known gauges."""
-    yield Value(RUN, "run time", "s", job.run_time, -1)
+    """Yields the number of processes, the time in I/O of the slowest process, and the known gauges."""
     yield Value(RUN, "processes", "processes", job.nprocs)
     spent = io_seconds(job)
     if spent is not None:

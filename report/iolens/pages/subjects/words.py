@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import PurePosixPath
 from statistics import fmean
 
 from iolens.lazy import pd
@@ -148,7 +149,7 @@ def _headline_rows(rows: pd.DataFrame, group: str, first: str, letter: str) -> l
 
 def _profiled(rows: pd.DataFrame, first: str, letter: str) -> list[str]:
     """Returns the parts of the time, functions and causes of waits that changed most, each as a part of a sentence;
-    nothing for logs without samples, calls or waits.
+    nothing for logs without samples, calls or waits, and no change that the repetitions do not prove.
     """
     if rows.empty or not rows["group"].isin([FUNCTIONS, IN_MPI, WAITED]).any():
         return []
@@ -156,6 +157,7 @@ def _profiled(rows: pd.DataFrame, first: str, letter: str) -> list[str]:
     least = _LEAST_CHANGE * float(times.max(axis=None)) if len(times) else 0.0
     sizes = rows[f"change {letter}"].astype(float).abs().sort_values(ascending=False, kind="stable")
     changed = rows.loc[sizes.index[sizes > least]]
+    changed = changed[changed[f"standing {letter}"] != UNSURE]
     return [
         f"{before}{row['name']} {value_text(row[f'value {first}'], 's')} → {value_text(row[f'value {letter}'], 's')}"
         for group, before in _CHANGED.items()
@@ -174,12 +176,13 @@ def _sized_groups(rows: pd.DataFrame, letter: str) -> list[tuple[str, pd.DataFra
 
 def _summed(group: str, rows: pd.DataFrame, letter: str) -> str:
     """Returns a summary of many rows of a group: the number of rows that are larger or smaller, and the range
-    of ratios.
+    of ratios. Rows whose repetitions prove no difference count as neither.
     """
     if rows.empty:
         return ""
     ratios = rows[f"ratio {letter}"]
-    ups, downs = int((ratios > 1).sum()), int((ratios < 1).sum())
+    told = ratios[rows[f"standing {letter}"] != UNSURE]
+    ups, downs = int((told > 1).sum()), int((told < 1).sum())
     spread = f"{words.digits(float(ratios.min()))}× to {words.digits(float(ratios.max()))}×"
     return f"{group}: more at {ups}, less at {downs} of {len(rows)}, {spread}"
 
@@ -206,6 +209,8 @@ def subject_doubts(subjects: Subjects) -> list[str]:
     """Returns the reasons to doubt the numbers, the most important first; a reader needs them before the numbers."""
     said = [
         _single_runs(subjects),
+        _repeated_within(subjects),
+        _many_logs(subjects),
         _unlike(subjects),
         unlike_bytes(subjects),
         _whole_seconds(subjects),
@@ -229,6 +234,35 @@ def _single_runs(subjects: Subjects) -> str:
     return (
         f"There is one run of {which}: without repetitions there are no intervals, and any difference may be chance. "
         "Give a folder of three or more repetitions in place of a log."
+    )
+
+
+def _repeated_within(subjects: Subjects) -> str:
+    """Returns a note if the repetitions of some subjects are those within a single run."""
+    letters = [letter for letter, subject in subjects.named if len(subject.trials) == 1 and _repeats_within(subject)]
+    if not letters:
+        return ""
+    return (
+        f"The intervals of {', '.join(letters)} come from repetitions within one run: a second run may differ by more "
+        "than they say. Give a folder of three or more runs in place of one."
+    )
+
+
+def _many_logs(subjects: Subjects) -> str:
+    """Returns a note if runs left one log for each of their processes."""
+    many = {
+        letter: [trial for trial in subject.trials if trial.logs > 1]
+        for letter, subject in subjects.named
+        if any(trial.logs > 1 for trial in subject.trials)
+    }
+    if not many:
+        return ""
+    logs = list(dict.fromkeys(str(trial.logs) for trials in many.values() for trial in trials))
+    programs = [PurePosixPath(trial.job.exe).name for trials in many.values() for trial in trials if trial.job]
+    names = list(dict.fromkeys(programs))
+    return (
+        f"The processes of a run of {', '.join(many)} left {' or '.join(logs[:_MANY])} logs. Run times are those "
+        f"of whole runs; all other numbers of a log are of the one with most I/O time ({', '.join(names[:_MANY])})."
     )
 
 
