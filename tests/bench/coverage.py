@@ -81,6 +81,20 @@ def bimodal(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
     return normal(random, order) - (random.random(order.shape) < 0.5) * math.log(1.5)
 
 
+def two_speeds(baseline: bool) -> Scatter:
+    """Returns scatter in which one point, the baseline or any other, has two speeds 1.5 times apart, each in half of
+    its runs; its typical value is between them.
+    """
+
+    def scatter(random: np.random.Generator, order: np.ndarray) -> np.ndarray:
+        found = normal(random, order)
+        point = 0 if baseline else random.integers(1, len(order))
+        found[point] += math.log(1.5) * ((random.random(order.shape[1]) < 0.5) - 0.5)
+        return found
+
+    return scatter
+
+
 KINDS: Mapping[str, Scatter] = {
     "equal": normal,
     "one point double": wider(2, baseline=False),
@@ -93,6 +107,8 @@ KINDS: Mapping[str, Scatter] = {
     "10 % slow runs": outliers,
     "autocorrelation 0.7": related,
     "bimodal": bimodal,
+    "one point of two speeds": two_speeds(baseline=False),
+    "baseline of two speeds": two_speeds(baseline=True),
 }
 
 SIZES = ((2, 3), (4, 3), (4, 5), (8, 3), (8, 20), (18, 3), (24, 5))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from iolens.metrics.times.periods import CHANCE, best_interval, bursts_of, lost_share, periods
 from iolens.pages.job.judgement.checkpoints import checkpoint_sentence
-from job_example import job_of
+from job_example import frame, job_of
 
 
 def periodic(bursts: int, period: int, length: int, jitter: float, rng: np.random.Generator) -> np.ndarray:
@@ -72,7 +72,7 @@ def test_a_job_says_its_period_and_what_its_checkpoints_cost() -> None:
     (row,) = periods(made).rows("kind", "bursts", "period", "period_spread", "burst", "share", "bytes")
     assert row == ("written", 10, 40.0, 0.0, 8.0, 0.2, float(40 << 20))
     said = checkpoint_sentence(made, 24 * 3600)
-    assert said.startswith("Checkpoints: 8.0 s of writing every 40 s and a failure every 24 h cost 20.0 %")
+    assert said.startswith("Checkpoints: at most 8.0 s of writing every 40 s and a failure every 24 h cost 20.0 %")
     # Daly by hand: sqrt(2 * 8 * 86400) - 8 = 1167.8 s, which cost 8 / 1175.8 + 1175.8 / 172800 = 1.36 %.
     assert "lowest, 1.4 %, with 19 min" in said
     assert "which saves 18.7 % of the time" in said
@@ -90,3 +90,15 @@ def test_the_best_interval_loses_least() -> None:
     assert best_interval(100.0, 150.0) == 150.0
     assert lost_share(50.0, 100.0, 150.0) == 1.0
     assert math.isclose(lost_share(0.0, 10.0, 1e9), 1.0)
+
+
+def test_a_burst_is_no_longer_than_the_counters_allow() -> None:
+    """Ten bursts fill a bin of 2 s each, and the counters know 5 ms of writing and 1 ms of opening in all."""
+    moved = np.zeros(200)
+    moved[10::20] = 1 << 20
+    counted = {"id": 1, "WRITES": 10, "F_WRITE_TIME": 0.005, "F_META_TIME": 0.001}
+    made = job_of(frames=heat(moved, 2.0) | {"POSIX": frame("POSIX", [counted])}, run_time=400.0)
+    ((burst, share),) = periods(made).rows("burst", "share")
+    assert burst == pytest.approx(0.0006)
+    assert share == pytest.approx(0.006 / 400)
+    assert "at most 0.00060 s of writing every 40 s" in checkpoint_sentence(made, 1e9)

@@ -10,6 +10,7 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.job.cost import moved_once
+from iolens.metrics.job.share import highest_records, kind_seconds
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times.timespans import activity, has_heatmap, mapped
 
@@ -57,7 +58,8 @@ def periods(job: Job) -> Records:
     moved most.
 
     Columns: kind (`written`, `read`), module, bursts, period (mean from one beginning to the next) and period_spread
-    (its standard deviation), burst (mean length), share (of the run in bursts), bytes (in bursts, of all ranks), chance
+    (its standard deviation), burst (mean length, at most the mean time that the counters of all ranks allow; whole bins
+    of the heat map may be far longer), share (of the run in bursts), bytes (in bursts, of all ranks), chance
     (the share of maps with pauses of random lengths that look as even as this one: at most half of CHANCE). A burst is
     time in which more bytes move than on average over the run; pauses shorter than a quarter of the longest one do not
     end it. The first burst is left out if the others are more even without it.
@@ -76,9 +78,20 @@ def periods(job: Job) -> Records:
                 continue
             intervals, lengths = np.diff(found.begin) * width, (found.end - found.begin) * width
             inside = sum(float(grid[:, a:b].sum()) for a, b in zip(found.begin, found.end, strict=True))
-            times = (intervals.mean(), intervals.std(), lengths.mean(), lengths.sum() / max(job.run_time, width))
+            spent = min(float(lengths.sum()), _longest(job, kind))
+            times = (intervals.mean(), intervals.std(), spent / len(lengths), spent / max(job.run_time, width))
             rows.append((kind, module, len(lengths), *map(float, times), inside, chance))
     return Records.of(names, rows)
+
+
+def _longest(job: Job, kind: str) -> float:
+    """Returns the most seconds in which any rank can have been writing or reading: those of all ranks, one after
+    another, with the metadata calls that belong to them; infinite for a log without counters.
+    """
+    if not highest_records(job):
+        return math.inf
+    spent = kind_seconds(job)
+    return spent["WRITE" if kind == "written" else "READ"] + spent["META"]
 
 
 def bursts_of(moved: np.ndarray) -> tuple[Bursts, float]:

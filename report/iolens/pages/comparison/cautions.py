@@ -13,7 +13,7 @@ from iolens.metrics.audit.setup import HELD
 from iolens.metrics.comparison.drift import drift
 from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison, base_level
-from iolens.metrics.comparison.scatter import split_runs
+from iolens.metrics.comparison.scatter import split_runs, usual_range
 from iolens.metrics.comparison.settings import describe, describe_one, three_digits, volume_text
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import driver_notes
@@ -23,6 +23,9 @@ from iolens.pages.words import plural
 _BUSY = 1.5
 """Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
 
+_SEES_TWO_SPEEDS = 6
+"""Number of runs in which a setting that has two equally likely speeds shows both with a probability of 97 %."""
+
 _LITTLE = 0.02
 """Minimum drift that is mentioned, as a relative change of the speed (0.02: 2 %)."""
 
@@ -30,7 +33,21 @@ _LITTLE = 0.02
 def origins(results: Results, comparison: Comparison) -> list[str]:
     """Returns the sources of the numbers: storage, driver, caches, repeated runs, files that were not read."""
     words = _storage_notes(results) if comparison.measure.of_storage else _compute_notes()
-    return [*words, *retried(results), *not_read(results)]
+    return [*words, *_unseen_speeds(comparison), *retried(results), *not_read(results)]
+
+
+def _unseen_speeds(comparison: Comparison) -> list[str]:
+    """Returns what too few repetitions cannot show; empty if every setting has enough of them."""
+    points = comparison.points
+    counts = points.loc[(points["left_out"] == "") & (points["count"] > 1), "count"]
+    if counts.empty or counts.min() >= _SEES_TWO_SPEEDS:
+        return []
+    fewest = int(counts.min())
+    return [
+        f"{fewest} runs of a setting that has two speeds, each in half of its runs, all show the same one in "
+        f"{100 * 0.5 ** (fewest - 1):.0f} % of cases: its interval then misses its typical value. {_SEES_TWO_SPEEDS} "
+        "runs show both in 97 %."
+    ]
 
 
 def not_read(results: Results) -> list[str]:
@@ -114,22 +131,30 @@ def _split_points(comparison: Comparison) -> list[str]:
         for levels, runs in comparison.fresh.runs.groupby(names, sort=False, dropna=False):
             label = describe(dict(zip(names, levels, strict=True)))
             values.append((f"fresh runs of {label}", measured(runs, measure.column)))
-    found = [(label, split) for label, each in values if (split := split_runs(each)) is not None]
+    groups = [each for _, each in values]
+    usual = [usual_range(groups[:place] + groups[place + 1 :]) for place in range(len(groups))]
+    found = [
+        (label, split)
+        for (label, each), range_of_others in zip(values, usual, strict=True)
+        if (split := split_runs(each, range_of_others)) is not None
+    ]
     far = [
         f"{label}: {three_digits(split.fewer_value)} against {value_with_unit(measure, split.more_value)}"
         for label, split in found
         if split.fewer == 1
     ]
-    groups = [
+    two = [
         f"{label}: {split.fewer} near {three_digits(split.fewer_value)} and {split.more} near "
         f"{value_with_unit(measure, split.more_value)}"
         for label, split in found
         if split.fewer > 1
     ]
-    words = [f"One run of a setting is far from its others, and moves the mean ({name_list(far)})."] if far else []
-    return words + (
-        [f"Runs fall in two groups, and their mean describes neither ({name_list(groups)})."] if groups else []
-    )
+    words = [
+        f"One run of a setting is far from its others, and moves the mean ({name_list(far)}). If a setting has two "
+        "speeds, few runs may all show the same one: repeat it more often."
+    ]
+    words = words if far else []
+    return words + ([f"Runs fall in two groups, and their mean describes neither ({name_list(two)})."] if two else [])
 
 
 def _moved_baseline(comparison: Comparison) -> list[str]:

@@ -19,7 +19,7 @@ def checkpoint_sentence(job: Job, failures: float) -> str:
     best = best_interval(burst, failures)
     now, then = (lost_share(pause, burst, failures) for pause in (max(period - burst, 0.0), best))
     return (
-        f"Checkpoints: {words.duration(burst)} of writing every {words.duration(period)} and a failure every "
+        f"Checkpoints: at most {words.duration(burst)} of writing every {words.duration(period)} and a failure every "
         f"{words.duration(failures)} cost {words.share(now)} of the time. The cost is lowest, {words.share(then)}, "
         f"with {words.duration(best)} of computing between two checkpoints (Young and Daly, to first order), which "
         f"saves {words.share(max(now - then, 0.0))} of the time. This supposes that the bursts are checkpoints, and "
