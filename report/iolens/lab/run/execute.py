@@ -18,7 +18,7 @@ from iolens.lab.installation import find_library
 from iolens.lab.recovery.places import SNAPSHOT_MARK, default_folders, spool_files
 from iolens.lab.run.command_line import command_name
 from iolens.lab.run.log_place import without_places
-from iolens.lab.run.machine import machine
+from iolens.lab.run.machine import core_clock, cores_since, machine
 from iolens.lab.run.preload import Setup, instrumented
 from iolens.lab.run.stopping import end
 from iolens.lab.say import say
@@ -32,7 +32,8 @@ class Outcome(NamedTuple):
     seconds, its logs, and its hosts if the launcher knows them.
 
     `reason` says why it failed if its own output cannot tell, and `batch` holds facts of a batch system about its job.
-    `machine` is the result of lab/run/machine.py for the launcher's host at the start, `load_after` the load average at
+    `machine` is the result of lab/run/machine.py for the launcher's host: facts at the start, and the cores that were
+    busy during the run, `load_after` the load average at
     the end. `records_remain` is true if some processes have no log yet and their records remain; a message to the user
     has said so.
     """
@@ -65,7 +66,7 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
     marked = setup._replace(application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
     moment, load, here = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()), os.getloadavg()[0], machine()
-    clock = time.monotonic()
+    clock, cores = time.monotonic(), core_clock()
     surroundings = dict(os.environ) if setup.profiler == "none" else without_places(os.environ)
     with _folder_of_logs(setup) as folder:
         line, recording = instrumented(words, marked._replace(logs=folder))
@@ -85,7 +86,7 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
             for log in _leave_logs(run, setup, f"{command_name(words)} was interrupted")[0]:
                 say(f"log: {log}")
             raise
-    seconds, load_after = time.monotonic() - clock, os.getloadavg()[0]
+    seconds, load_after, here = time.monotonic() - clock, os.getloadavg()[0], here | cores_since(cores)
     _, lacking = _leave_logs(run, setup, f"{command_name(words)} {ending(status)}")
     if setup.container:
         from iolens.lab.run.containers.container import remove_spool_folder

@@ -9,19 +9,27 @@ from iolens.foreign import printable_text
 from iolens.lab.storage import backends
 from iolens.lab.sweep.read.results import Results
 from iolens.lab.tune.trail import TUNING
+from iolens.lazy import pd
 from iolens.metrics.audit.setup import HELD
+from iolens.metrics.comparison.crowding import crowded
 from iolens.metrics.comparison.drift import drift
 from iolens.metrics.comparison.points import measured
 from iolens.metrics.comparison.results import Comparison, base_level
 from iolens.metrics.comparison.scatter import split_runs, usual_range
 from iolens.metrics.comparison.settings import describe, describe_one, three_digits, volume_text
+from iolens.metrics.files.stripes.bound import MODEL_BOUNDS
 from iolens.missing import is_nan
 from iolens.pages.comparison.driver import driver_notes
 from iolens.pages.comparison.numbers import MOST_NAMED, name_list, ratio_text, value_with_unit
 from iolens.pages.words import plural
 
 _BUSY = 1.5
-"""Load average per rank above which other programs must have been running; a sweep's own runs stay below it."""
+"""Load average per rank above which other programs must have been running; a sweep's own runs stay below it. It serves
+for runs that did not record which cores were busy.
+"""
+
+_FAR_BELOW = 0.4
+"""Share of a model's bound below which the storage was not the limit: on a quiet machine points reach half or more."""
 
 _SEES_TWO_SPEEDS = 6
 """Number of runs in which a setting that has two equally likely speeds shows both with a probability of 97 %."""
@@ -60,7 +68,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
     first.
     """
     runs, points = comparison.runs, comparison.points
-    words: list[str] = []
+    words = _busy_machine(runs) + _lost_runs_caution(comparison) + _far_below_bound(comparison)
     compared = points.loc[points["left_out"] == "", "count"]
     fewest = int(compared.min()) if len(compared) else 0
     if fewest == 1 and (results.directory / TUNING).exists():
@@ -74,13 +82,6 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
             "One run has no interval, two have a very wide one: repeat each point at least 3 times."
         )
     words += _unlike_work(comparison)
-    load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
-    if len(load) and len(ranks) and load.median() > _BUSY * ranks.median():
-        words.append(
-            f"The machine was busy with other work: before half of the runs, its load average was above "
-            f"{load.median():.0f}, with {plural(round(ranks.median()), 'rank')} a run. Repeat the "
-            "sweep when it is quiet."
-        )
     words += _drifted(comparison)
     places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
     if len(places) > 1:
@@ -88,7 +89,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
         words.append(
             f"Not all runs had the same hosts ({named}): differences between hosts may look like effects of settings."
         )
-    words += _moved_baseline(comparison) + _split_points(comparison) + _lost_runs_caution(comparison)
+    words += _moved_baseline(comparison) + _split_points(comparison)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     asked = not comparison.measure.less_is_better
     unconfirmed = asked * int((runs["usable"] & ~runs["confirmed"] & (runs["ignored"].map(len) == 0)).sum())
@@ -98,6 +99,50 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
             "compare requested with observed in the table of runs."
         )
     return words
+
+
+def _busy_machine(runs: pd.DataFrame) -> list[str]:
+    """Returns a caution if other programs used the cores that the ranks of many runs needed."""
+    columns = ["machine.busy_cores", "machine.own_cores", "machine.cpus", "nprocs"]
+    known = runs[columns].dropna().astype(float) if set(columns) <= set(runs) else pd.DataFrame()
+    if not len(known):
+        return _loaded_machine(runs)
+    others = (known["machine.busy_cores"] - known["machine.own_cores"]).clip(lower=0.0)
+    found = [
+        crowded(other, round(ranks), round(cpus))
+        for other, ranks, cpus in zip(others, known["nprocs"], known["machine.cpus"], strict=True)
+    ]
+    if not any(found):
+        return []
+    return [
+        f"The machine was busy with other work: in {sum(found)} of {len(found)} runs other programs used up to "
+        f"{others.max():.1f} of its {plural(round(known['machine.cpus'].max()), 'core')}, and ranks had to wait for a "
+        "core. Repeat the sweep when it is quiet."
+    ]
+
+
+def _loaded_machine(runs: pd.DataFrame) -> list[str]:
+    """Returns the caution of a busy machine for runs that recorded the load average alone."""
+    load, ranks = runs["load_before"].dropna().astype(float), runs["nprocs"].dropna().astype(float)
+    if not len(load) or not len(ranks) or load.median() <= _BUSY * ranks.median():
+        return []
+    return [
+        f"The machine was busy with other work: before half of the runs, its load average was above "
+        f"{load.median():.0f}, with {plural(round(ranks.median()), 'rank')} a run. Repeat the sweep when it is quiet."
+    ]
+
+
+def _far_below_bound(comparison: Comparison) -> list[str]:
+    """Returns a caution if settings on emulated storage stay far below the bound that its own model gives them."""
+    points = comparison.points[(comparison.points["left_out"] == "") & comparison.points["bound_by"].isin(MODEL_BOUNDS)]
+    shares = (points["value"] / points["bound"]).astype(float)
+    if comparison.measure.less_is_better or not (shares < _FAR_BELOW).any():
+        return []
+    named = [f"{points.loc[i, 'label']}: {100 * share:.0f} %" for i, share in shares[shares < _FAR_BELOW].items()]
+    return [
+        f"Settings stay far below the bound of their storage's model ({name_list(named)}): the program or a lack of "
+        "cores limited them, and real storage may order them otherwise."
+    ]
 
 
 def _unlike_work(comparison: Comparison) -> list[str]:

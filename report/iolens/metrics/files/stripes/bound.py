@@ -9,6 +9,9 @@ from iolens.lazy import pd
 
 _MB, MIB = 10**6, 2**20
 
+MODEL_BOUNDS = ("targets", "links", "memory")
+"""Parts of the storage's model that can give a bound."""
+
 _NEEDED = ("ost_mb_per_s", "link_mb_per_s", "memory_mb_per_s", "ranks_per_client")
 """Parameters of the storage's model (storage/ost.yaml) that a bound needs: MB/s, and ranks that share a client node."""
 
