@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from iolens.lab.outputs.words import BANDWIDTH, MIB, TIMES, VOLUME, decimal
-from iolens.lab.workloads.ior_output import IorRow, parse_ior
+from iolens.lab.outputs.words import BANDWIDTH, TIMES, VOLUME, decimal
+from iolens.lab.workloads.ior_output import IorRow, bytes_moved, parse_ior
 from iolens.metrics.subjects.subject import Output, Value
 
 _HEAD = "access,bw(MiB/s),IOPS"
@@ -41,7 +41,7 @@ def read_ior(text: str) -> Output | None:
     found = parse_ior(text)
     if found is None or not found.rows:
         return None
-    return Output(f"IOR {found.version}", _facts_among(found.facts), tuple(_row_values(found.rows)))
+    return Output(f"IOR {found.version}", _facts_among(found.facts), tuple(_row_values(found.rows, found.facts)))
 
 
 def read_ior_json(text: str) -> Output | None:
@@ -60,7 +60,7 @@ def read_ior_json(text: str) -> Output | None:
     if not rows:
         return None
     facts = {**{key: str(found[key]) for key in _FACTS if key in found}, **_as_text(tests[0].get("Options") or {})}
-    return Output(f"IOR {found.get('Version', '')}".strip(), _facts_among(facts), tuple(_row_values(rows)))
+    return Output(f"IOR {found.get('Version', '')}".strip(), _facts_among(facts), tuple(_row_values(rows, facts)))
 
 
 def read_ior_csv(text: str) -> Output | None:
@@ -74,7 +74,7 @@ def read_ior_csv(text: str) -> Output | None:
         if row.get("access") in ("write", "read") and speed is not None:
             rows.append(IorRow(str(row["access"]), int(decimal(row.get("iter")) or 0), speed, total))
             tasks = row.get("numTasks") or ""
-    return Output("IOR", {"processes": tasks}, tuple(_row_values(rows))) if rows else None
+    return Output("IOR", {"processes": tasks}, tuple(_row_values(rows, {}))) if rows else None
 
 
 def _json_row(row: Mapping[str, Any]) -> IorRow:
@@ -82,16 +82,14 @@ def _json_row(row: Mapping[str, Any]) -> IorRow:
     return IorRow(str(row["access"]), 0, float(row["bwMiB"]), float(row["totalTime"]))
 
 
-def _row_values(rows: Iterable[IorRow]) -> Iterable[Value]:
-    """Yields bandwidth, time and bytes of each row; bytes are bandwidth times total time, as exact as the
-    printed digits.
-    """
+def _row_values(rows: Iterable[IorRow], facts: Mapping[str, str]) -> Iterable[Value]:
+    """Yields bandwidth, time and bytes (`bytes_moved`) of each row."""
     for row in rows:
         yield Value(BANDWIDTH, row.access, "MiB/s", row.bandwidth, 1)
         if row.total:
             yield Value(TIMES, f"{row.access} time", "s", row.total, -1)
             past = "written" if row.access == "write" else "read"
-            yield Value(VOLUME, past, "B", row.bandwidth * MIB * row.total)
+            yield Value(VOLUME, past, "B", bytes_moved(row, facts))
 
 
 def _as_text(options: Mapping[str, Any]) -> dict[str, str]:

@@ -7,6 +7,7 @@ KiB, bandwidths MiB/s, times seconds; what a version does not print is None.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,22 @@ class IorOutput:
         return None
 
 
+_SIZE = re.compile(r"(\d+) (bytes|KiB|MiB|GiB|TiB)$")
+_UNITS = {"bytes": 1, "KiB": _KIB, "MiB": _MIB, "GiB": 2**30, "TiB": 2**40}
+_ROUNDED = 0.05
+"""Largest part by which bytes from rounded speeds and times may miss the file's size, which is then the true number."""
+
+
+def bytes_moved(row: IorRow, facts: Mapping[str, str]) -> float:
+    """Returns the bytes of a row: the aggregate file size if IOR printed it without rounding and the row moved about
+    as much; else bandwidth times total time, as exact as the printed digits.
+    """
+    rounded = row.bandwidth * _MIB * (row.total or 0.0)
+    size = _SIZE.match(facts.get("aggregate filesize", "").strip())
+    exact = int(size[1]) * _UNITS[size[2]] if size else 0
+    return exact if exact and abs(rounded / exact - 1) <= _ROUNDED else rounded
+
+
 def parse_ior(text: str) -> IorOutput | None:
     """Parses IOR's output; returns None if the text is not IOR's."""
     head = re.search(r"^IOR-([^\s:]+)", text, re.MULTILINE)
@@ -95,7 +112,7 @@ def _printed_row(words: list[str], columns: list[str]) -> IorRow:
 def result_of_ior(text: str) -> dict[str, Any]:
     """Returns IOR's output as a result (workloads/RESULT.md); empty if the text is not IOR's or has no row.
 
-    Bytes are bandwidth times total time, as exact as the printed digits.
+    Bytes are those of `bytes_moved`.
     """
     output = parse_ior(text)
     if output is None or not output.rows:
@@ -103,7 +120,7 @@ def result_of_ior(text: str) -> dict[str, Any]:
     phases = [
         {
             "operation": row.access,
-            "bytes": round(row.bandwidth * _MIB * row.total),
+            "bytes": round(bytes_moved(row, output.facts)),
             "calls_per_rank": None,
             "seconds": {"min": None, "mean": None, "max": row.total, "harmonic_mean": None},
         }

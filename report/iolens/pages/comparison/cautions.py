@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
+from typing import Any
 
 from iolens.foreign import printable_text
 from iolens.lab.storage import backends
@@ -30,6 +32,9 @@ for runs that did not record which cores were busy.
 
 _FAR_BELOW = 0.4
 """Share of a model's bound below which the storage was not the limit: on a quiet machine points reach half or more."""
+
+_ROUNDED = 0.01
+"""Largest part by which numbers of bytes differ because a benchmark printed rounded speeds and times."""
 
 _SEES_TWO_SPEEDS = 6
 """Number of runs in which a setting that has two equally likely speeds shows both with a probability of 97 %."""
@@ -83,12 +88,7 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
         )
     words += _unlike_work(comparison)
     words += _drifted(comparison)
-    places = {tuple(sorted(hosts)) for hosts in runs["hosts"] if hosts}
-    if len(places) > 1:
-        named = name_list([", ".join(place) for place in sorted(places)])
-        words.append(
-            f"Not all runs had the same hosts ({named}): differences between hosts may look like effects of settings."
-        )
+    words += _other_hosts(runs)
     words += _moved_baseline(comparison) + _split_points(comparison)
     words += [f"Left out of the comparison: {text}" for text in left_out(comparison)]
     asked = not comparison.measure.less_is_better
@@ -99,6 +99,21 @@ def doubts(results: Results, comparison: Comparison) -> list[str]:
             "compare requested with observed in the table of runs."
         )
     return words
+
+
+def _other_hosts(runs: pd.DataFrame) -> list[str]:
+    """Returns a caution if runs had different hosts, beyond those that other numbers of nodes add."""
+    nodes = runs["nodes"] if "nodes" in runs else pd.Series(0, index=runs.index)
+    by_nodes: dict[Any, set[tuple[str, ...]]] = {}
+    for count, hosts in zip(nodes, runs["hosts"], strict=True):
+        if hosts:
+            by_nodes.setdefault(count, set()).add(tuple(sorted(hosts)))
+    places = sorted({place for each in by_nodes.values() for place in each}, key=len)
+    nested = all(set(fewer) <= set(more) for fewer, more in pairwise(places))
+    if all(len(each) == 1 for each in by_nodes.values()) and nested:
+        return []
+    named = name_list([", ".join(place) for place in sorted(places)])
+    return [f"Not all runs had the same hosts ({named}): differences between hosts may look like effects of settings."]
 
 
 def _busy_machine(runs: pd.DataFrame) -> list[str]:
@@ -156,7 +171,10 @@ def _unlike_work(comparison: Comparison) -> list[str]:
         runs.loc[runs["point"] == point, ["bytes", "nprocs"]].astype(float).mean()
         for point in (comparison.baseline, comparison.best)
     )
-    alike = [is_nan(base[name]) or is_nan(best[name]) or base[name] == best[name] for name in ("bytes", "nprocs")]
+    alike = [
+        is_nan(base[name]) or is_nan(best[name]) or math.isclose(base[name], best[name], rel_tol=_ROUNDED)
+        for name in ("bytes", "nprocs")
+    ]
     if all(alike):
         return []
     said = [f"{volume_text(each['bytes'])} on {plural(round(each['nprocs']), 'rank')}" for each in (base, best)]

@@ -178,7 +178,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "ignored": ignored,
         "lost_attempts": tuple(str(attempt["reason"]) for attempt in run.lost),
         "failed_attempts": tuple(str(attempt["reason"]) for attempt in run.failed_before),
-        "confirmed": bool(run.took_effect) and all(value is True for value in run.took_effect.values()),
+        "confirmed": not run.requested or _all_took_effect(run.took_effect),
         "storage": storage.get("kind"),
         "file_system": storage.get("file_system"),
         "io_component": used.get("io_component"),
@@ -203,6 +203,11 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     row |= {f"observed.{key}": value for key, value in run.observed.items()}
     row |= {f"machine.{key}": value for key, value in run.machine.items()}
     return row | read_phase(path.parent / (run.result or "result.json"), operation)
+
+
+def _all_took_effect(effect: Mapping[str, bool | None]) -> bool:
+    """Returns whether a trustworthy source confirms every setting that was asked for."""
+    return bool(effect) and all(value is True for value in effect.values())
 
 
 def _moves_data(mpi: Mapping[str, Any], observed: Mapping[str, Any]) -> bool:
