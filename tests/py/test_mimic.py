@@ -16,6 +16,7 @@ from iolens.lab.mimic.phases import VALUES, expand_steps, fold, pauses, rank_gro
 from iolens.lab.mimic.tables import c_tables_of
 from iolens.lab.mimic.uncounted import chain_renames
 from iolens.lab.mimic.visible import visible_before
+from iolens.lab.predict.extents import Extents, FileView
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -99,6 +100,17 @@ def test_offsets_in_a_view_count_visible_bytes() -> None:
     assert visible_before(view, np.array(visible)).tolist() == list(range(len(visible)))
 
 
+def test_pieces_beyond_the_extent_of_a_type_belong_to_the_first_tile() -> None:
+    """The type of PnetCDF's records spans 924 bytes and has an extent of 580."""
+    view = View(0, 580, ((0, 512, 1, 0, 1, 0, 1, 0), (512, 24, 2, 32, 1, 0, 1, 0), (904, 20, 1, 0, 1, 0, 1, 0)))
+    visible = [*range(512), *range(512, 536), *range(544, 568), *range(904, 924)]
+    assert visible_before(view, np.array(visible)).tolist() == list(range(580))
+    pieces = FileView(0, 580, Extents(np.array([0, 512, 544, 904]), np.array([512, 24, 24, 20])))
+    assert [pieces.place(offset) for offset in (544, 904, 923)] == [536, 560, 579]
+    written = pieces.extents(904, 20)
+    assert (written.begin.tolist(), written.length.tolist()) == ([904], [20])
+
+
 NAMES = ["/a/x", "/b/x", "/c/x.2", "/d/..", "/e/", '/f/\U0001f600?"\\\n\udcff7', "/g/a??'b"]
 
 
@@ -162,3 +174,22 @@ def test_files_that_are_not_of_a_mini_app_are_kept(tmp_path: Path, capsys: pytes
     assert (own.read_text(), [*tmp_path.iterdir()]) == ("mine", [own])
     own.unlink()
     assert [main(["mimic", log, "-o", str(tmp_path)]) for _ in range(2)] == [0, 0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_visible_bytes_are_those_of_a_walk_over_the_tiles(seed: int) -> None:
+    chance = random.Random(seed)
+    rows, at = [], chance.randrange(20)
+    for _ in range(chance.randrange(1, 5)):
+        rows.append((at, chance.randrange(1, 9), 1, 0, 1, 0, 1, 0))
+        at += rows[-1][1] + chance.randrange(6)
+    span = at - rows[0][0]
+    view = View(chance.randrange(30), chance.choice([span, span + 7, max(1, span // 2)]), tuple(rows))
+    walk = [
+        view.displacement + tile * view.extent + byte
+        for tile in range(4)
+        for begin, length, *_ in rows
+        for byte in range(begin, begin + length)
+    ]
+    first_tile = walk[: len(walk) // 4] if view.extent < span else walk
+    assert visible_before(view, np.array(first_tile)).tolist() == list(range(len(first_tile)))

@@ -33,12 +33,19 @@ _EVENTS = {
     "MPI sync": CallKind.MPI_SYNC,
     "MPI view": CallKind.MPI_VIEW,
 }
-_RDONLY, _WRITABLE, _CREATE = 2, 4 | 8, 1
+_CREATE, _RDONLY, _WRONLY, _RDWR, _DELETED_AT_CLOSE = 1, 2, 4, 8, 16
+"""Bits of the access mode, as ROMIO and Open MPI define them."""
 _COLLECTIVE = {CallKind.MPI_WRITE: CallKind.MPI_WRITE_ALL, CallKind.MPI_READ: CallKind.MPI_READ_ALL}
 _OTHER = {
     "NB": {CallKind.MPI_WRITE: CallKind.MPI_WRITE_LATER, CallKind.MPI_READ: CallKind.MPI_READ_LATER},
     "SPLIT": {CallKind.MPI_WRITE: CallKind.MPI_WRITE_SPLIT, CallKind.MPI_READ: CallKind.MPI_READ_SPLIT},
 }
+_WAYS = [
+    *((kind, kind) for kind in _COLLECTIVE),
+    *_COLLECTIVE.items(),
+    *(pair for ways in _OTHER.values() for pair in ways.items()),
+]
+"""Pairs of a plain transfer and each way to make it."""
 _WORDS = {CallKind.MPI_WRITE: "WRITES", CallKind.MPI_READ: "READS"}
 
 
@@ -202,8 +209,8 @@ def _with_openings(
     for file in np.unique(calls.file[calls.kind == CallKind.MPI_OPEN]).tolist():
         mine = np.flatnonzero((calls.file == file) & (calls.kind == CallKind.MPI_OPEN))
         facts = counters.get(file, {})
-        sets = _opening_ranks(calls[mine], facts)
-        modes = _modes(calls[calls.file == file], calls.start[mine], facts.get("MODE", 0))
+        sets, bundles = _opening_ranks(calls[mine], facts)
+        modes = _modes(calls[calls.file == file], calls[mine], bundles, facts.get("MODE", 0))
         for place, ranks, mode in zip(mine, sets, modes, strict=True):
             number = communicators.setdefault(ranks, len(communicators))
             opening = Opening(number, mode, facts.get("HINTS", 0) > 0)
@@ -226,16 +233,18 @@ def _with_hints_of_views(calls: Calls, counters: Mapping[int, Mapping[str, int]]
     return calls.changed(offset=offsets)
 
 
-def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ...]]:
-    """Returns, for each open, the ranks that opened the file together; no ranks if a rank opened it alone.
+def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Returns, for each open, the ranks that opened the file together (no ranks if a rank opened it alone), and the
+    number of the opens made together, in the order of time.
 
     Collective opens that belong together overlap in time. An open that overlaps no other counts as independent if the
     counters have independent opens.
     """
     order = np.argsort(opens.start, kind="stable")
     sets: list[tuple[int, ...]] = [()] * len(opens)
+    numbers = np.argsort(order).tolist()
     if not facts.get("COLL_OPENS"):
-        return sets
+        return sets, numbers
     group: list[int] = []
     reach = -np.inf
     bundles = []
@@ -245,30 +254,42 @@ def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> list[tuple[int, ..
             group, reach = [], -np.inf
         group.append(place)
         reach = max(reach, float(opens.end[place]))
-    for bundle in [*bundles, group]:
+    for number, bundle in enumerate([*bundles, group]):
         ranks = tuple(sorted({int(opens.rank[place]) for place in bundle}))
         for place in bundle:
+            numbers[place] = number
             sets[place] = ranks if len(bundle) > 1 or not facts.get("INDEP_OPENS") else ()
-    return sets
+    return sets, numbers
 
 
-def _modes(calls: Calls, opens: np.ndarray, last: int) -> list[int]:
-    """Returns the access mode of each open of a file. The log has the mode of the last open only. An earlier open gets
-    the same mode, unless it would refuse the writes that follow: then it may read, write and create.
+def _modes(calls: Calls, opens: Calls, bundles: Sequence[int], last: int) -> list[int]:
+    """Returns the access mode of each open of a file, given the number of the opens that ranks made together.
+
+    The log has the mode of the last open only. An earlier open gets the same mode, unless that would refuse what the
+    ranks do with the file before they open it again, or would not create the file: then it may read, write and create.
+    The file is deleted at the last close only.
     """
-    writing = np.isin(
-        calls.kind, (CallKind.MPI_WRITE, CallKind.MPI_WRITE_ALL, CallKind.MPI_WRITE_SPLIT, CallKind.MPI_WRITE_LATER)
-    )
-    latest_write = calls.start[writing].max() if writing.any() else -np.inf
-    earliest_write = calls.start[writing].min() if writing.any() else np.inf
+    writing = np.isin(calls.kind, [way for kind, way in _WAYS if kind == CallKind.MPI_WRITE])
+    reading = np.isin(calls.kind, [way for kind, way in _WAYS if kind == CallKind.MPI_READ])
+    wrote, read = (_used_bundles(calls[mask], opens, bundles) for mask in (writing, reading))
+    earliest = calls.start[writing].min() if writing.any() else -np.inf
     modes = []
-    rounds = np.sort(opens)
-    for start in opens:
-        later = rounds[rounds > start]
-        before_write = start < latest_write and (start < earliest_write or not len(later))
-        refused = last & _RDONLY and before_write
-        modes.append(8 | _CREATE if refused else last)
+    for start, bundle in zip(opens.start.tolist(), bundles, strict=True):
+        refused = (last & _RDONLY and (bundle in wrote or start < earliest)) or (last & _WRONLY and bundle in read)
+        kept = last if bundle == max(bundles) else last & ~_DELETED_AT_CLOSE
+        modes.append(_RDWR | _CREATE if refused else kept)
     return modes
+
+
+def _used_bundles(moved: Calls, opens: Calls, bundles: Sequence[int]) -> set[int]:
+    """Returns the numbers of the opens in which these transfers lie: of each, the latest open of its rank before it."""
+    used: set[int] = set()
+    for rank in np.unique(moved.rank).tolist():
+        mine = np.flatnonzero(opens.rank == rank)
+        mine = mine[np.argsort(opens.start[mine], kind="stable")]
+        at = np.searchsorted(opens.start[mine], moved.start[moved.rank == rank], side="right") - 1
+        used |= {bundles[mine[place]] for place in np.unique(at[at >= 0]).tolist()}
+    return used
 
 
 def _given_hints(job: Job, ids: Mapping[int, int]) -> dict[int, dict[str, str]]:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from iolens.lab import tiles
 from iolens.lab.mimic.calls import View
 
 
 def visible_before(view: View, offsets: np.ndarray) -> np.ndarray:
     """Returns how many bytes the view makes visible before each offset of the file (bytes, int64)."""
-    begins, lengths = _pieces_of_type(view)
-    through = np.concatenate([[0], np.cumsum(lengths)])
-    first = int(begins[0])
-    tile, within = np.divmod(offsets - view.displacement - first, view.extent)
-    within = within + first
-    at = np.maximum(np.searchsorted(begins, within, side="right") - 1, 0)
-    found: np.ndarray = tile * through[-1] + through[at] + np.clip(within - begins[at], 0, lengths[at])
-    return found
+    return tiles.visible_before(*_pieces_of_type(view), view.displacement, view.extent, offsets)
 
 
 def _pieces_of_type(view: View) -> tuple[np.ndarray, np.ndarray]:

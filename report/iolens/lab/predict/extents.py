@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from iolens.lab.tiles import visible_before
+
 
 @dataclass(frozen=True, eq=False)
 class Extents:
@@ -83,12 +85,8 @@ class FileView:
 
     def place(self, offset: int) -> int:
         """Returns the number of visible bytes before the byte of the file at `offset`."""
-        first = int(self.pieces.begin[0])
-        tile, within = divmod(offset - self.displacement - first, self.extent)
-        within += first
-        at = max(0, int(np.searchsorted(self.pieces.begin, within, side="right")) - 1)
-        inside = min(max(0, within - int(self.pieces.begin[at])), int(self.pieces.length[at]))
-        return int(tile * self.pieces.through[-1] + self.pieces.through[at] + inside)
+        pieces = self.pieces
+        return int(visible_before(pieces.begin, pieces.length, self.displacement, self.extent, np.array([offset]))[0])
 
     def extents(self, offset: int, length: int) -> Extents:
         """Returns the pieces of `length` bytes of data that begin at `offset`."""
