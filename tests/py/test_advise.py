@@ -28,8 +28,11 @@ def test_a_wrong_threshold_is_a_usage_error(setting: str, capsys: pytest.Capture
     assert "threshold" in capsys.readouterr().err
 
 
-def test_a_missing_log_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["advise", str(tmp_path / "none.darshan")]) == 1
+@pytest.mark.parametrize(
+    "words", [["advise"], ["show"], ["report"], ["table", "job"], ["diff", str(TINY)], ["predict"]]
+)
+def test_a_missing_log_is_a_wrong_call(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, str(tmp_path / "none.darshan")]) == 2
     assert "none.darshan" in capsys.readouterr().err
 
 
@@ -77,3 +80,13 @@ def test_advice_takes_the_width_of_the_terminal(
     assert prose
     assert max(map(len, prose)) <= columns
     assert columns - 20 < max(map(len, prose)) or columns == 160
+
+
+def test_a_folder_stands_for_its_only_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", str(tmp_path)]) == 2
+    assert "is a folder without a log" in capsys.readouterr().err
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.darshan").write_bytes(TINY.read_bytes())
+        code = main(["table", "job", str(tmp_path)])
+        assert code == (0 if name == "one" else 2)
+    assert "is a folder with 2 logs; name one, such as" in capsys.readouterr().err

@@ -115,7 +115,7 @@ def test_the_command_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureF
     text.write_text("It wrote 987654321.5 bytes.")
     assert main(["verify-answer", str(LOG), str(text)]) == 1
     assert "987654321.5 bytes: the log has no such number" in capsys.readouterr().out
-    assert main(["verify-answer", str(LOG), str(tmp_path / "none.txt")]) == 1
+    assert main(["verify-answer", str(LOG), str(tmp_path / "none.txt")]) == 2
     assert "cannot be read" in capsys.readouterr().err
 
 

@@ -293,7 +293,7 @@ def test_a_log_cut_within_its_job_region_is_refused(tmp_path: Path) -> None:
         read_log(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"hello, this is no log at all", b"3.41\0\0\0\0" + bytes(2000)])
+@pytest.mark.parametrize("content", [b"hello, this is no log at all", b"3.41\0\0\0\0" + bytes(2000)])
 def test_another_file_is_not_a_log(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.darshan"
     path.write_bytes(content)
@@ -302,6 +302,10 @@ def test_another_file_is_not_a_log(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.darshan"
+    empty.touch()
+    with pytest.raises(LogError, match=r"empty\.darshan: is empty$"):
+        read_log(empty)
     with pytest.raises(LogError, match=r"none\.darshan: cannot be read"):
         read_log(tmp_path / "none.darshan")
 

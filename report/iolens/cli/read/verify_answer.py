@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from iolens.errors import IolensError
+from iolens.foreign import text_of_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +34,4 @@ def _answer_text(name: str) -> str:
     """Returns the answer whose numbers are checked: the file `name`, or standard input for "-"."""
     if name == "-":
         return sys.stdin.read()
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise IolensError(f"{name}: the text cannot be read ({reason})") from error
+    return text_of_file(Path(name))

@@ -51,8 +51,8 @@ PIECE = 1 << 20
 class LogError(IolensError):
     """A log that cannot be read: the file and the reason, a clause without its subject."""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
+    def __init__(self, path: Path, reason: str, exit_code: int = 1) -> None:
+        super().__init__(f"{path}: {reason}", exit_code)
         self.reason = reason
 
 
@@ -88,12 +88,16 @@ class Container:
 
 def open_container(path: Path) -> Container:
     """Reads a file and its header; raises LogError if it is not a log or its map is impossible. For a truncated file,
-    each region is the part of it that is present.
+    each region is the part of it that is present. A folder stands for the only log in it.
     """
     try:
+        path = _only_log(path) if path.is_dir() else path
         data = path.read_bytes()
     except OSError as error:
-        raise LogError(path, f"cannot be read ({error.strerror})") from error
+        wrong_name = isinstance(error, FileNotFoundError)
+        raise LogError(path, f"cannot be read ({error.strerror})", 2 if wrong_name else 1) from error
+    if not data:
+        raise LogError(path, "is empty")
     version = _format_of(path, data)
     order = next((o for o in "<>" if len(data) >= 16 and struct.unpack_from(f"{o}q", data, 8)[0] == _MAGIC), None)
     if order is None:
@@ -116,6 +120,19 @@ def open_container(path: Path) -> Container:
         raise LogError(path, f"is truncated in its job region ({len(data)} of {size + job.length} bytes or more)")
     names, modules = _what_is_there(names, len(data)), tuple(_what_is_there(each, len(data)) for each in modules)
     return Container(path, data, version, order, ("zlib", "bzip2", "none")[data[16]], job, names, modules)
+
+
+def _only_log(folder: Path) -> Path:
+    """Returns the only log in a folder, such as that of `iolens run --output`; raises LogError if it has none or
+    several.
+    """
+    logs = sorted(folder.glob("*.darshan"))
+    if len(logs) == 1:
+        return logs[0]
+    if not logs:
+        raise LogError(folder, "is a folder without a log", 2)
+    which = f"name one, such as {logs[0]}, or read all as one job with iolens show or iolens report"
+    raise LogError(folder, f"is a folder with {len(logs)} logs; {which}", 2)
 
 
 def _what_is_there(region: Region, end: int) -> Region:
