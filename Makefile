@@ -53,6 +53,7 @@ setup-test: ## install what is missing, with the tools of tests and checks
 # PYTHONDONTWRITEBYTECODE: then every command would compile all that it imports.
 build: $(PARTS) ## build the workloads and the libraries into build/
 	@.venv/bin/python -m compileall -q report/iolens
+	@cmp -s build/bin/iolens .venv/bin/iolens || { install -m 755 build/bin/iolens .venv/bin/.iolens && mv .venv/bin/.iolens .venv/bin/iolens; }
 
 $(PARTS): setup
 	@+./packaging/build-part.sh $@ build/obj/$@ $(MAKE) $(if $(V),,-s) -j$(JOBS) -C $@ all

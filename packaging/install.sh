@@ -34,6 +34,7 @@ copy_programs() {
     install -d "$root/bin" "$home/bin" "$home/lib" "$root/include" "$root/share/iolens"
     install -m 644 profiler/include/* "$root/include"
     install -m 755 "$workloads"/bin/* "$home/bin"
+    install -m 755 "$build"/bin/iolens "$root/bin"
     install -m 755 "$build"/bin/{iolens-recover,iolens-selfbench,ost-simulate,ost-replay} "$home/bin"
     install -m 755 "$build"/lib/*.so "$home/lib"
     for file in openmpi mpich mpiabi; do
@@ -41,7 +42,7 @@ copy_programs() {
         [ -f "$build/lib/$file" ] || [ ! -f "$adapters/lib/$file" ] || install -m 755 "$adapters/lib/$file" "$home/lib"
     done
     # What debuggers read names the folder that they were built in.
-    strip --strip-debug "$home"/lib/*.so "$home"/bin/{iolens-recover,iolens-selfbench,ost-simulate,ost-replay}
+    strip --strip-debug "$root/bin/iolens" "$home"/lib/*.so "$home"/bin/{iolens-recover,iolens-selfbench,ost-simulate,ost-replay}
     install -m 644 storage/*.yaml "$root/share/iolens"
     for file in slurm/*; do
         install -D -m 644 "$file" "$root/share/iolens/$file"
@@ -93,7 +94,6 @@ END
 
 copy_programs
 make_environment
-make_command iolens iolens.cli.main
 make_command iolens-job-summary iolens.cli.job_summary
 make_manuals
 echo "installed into $root"

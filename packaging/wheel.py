@@ -22,7 +22,7 @@ from iolens.cli.described import commands
 from iolens.cli.machine import completion
 
 sys.path.append(str(Path(__file__).with_name("backend")))
-from wheel_parts import PARTS, ROOT, Row, parts, rows_of, write
+from wheel_parts import PARTS, ROOT, Row, command, data_folder, parts, rows_of, write
 
 __all__ = ["PARTS", "main", "manuals", "parts"]
 
@@ -38,8 +38,8 @@ def main(arguments: Sequence[str]) -> int:
         target = Path(output) / plain.name.replace("-none-any", f"-none-{platform}")
         target.parent.mkdir(parents=True, exist_ok=True)
         aside = target.with_suffix(".new")
-        rows = [*rows_of(plain, platform), *parts([Path(build), *map(Path, others)])]
-        share = f"{plain.name.rsplit('-', 3)[0]}.data/data/share"
+        rows = [*rows_of(plain, platform), command(plain, Path(build)), *parts([Path(build), *map(Path, others)])]
+        share = f"{data_folder(plain)}/data/share"
         write(aside, [*rows, *((f"{share}/{name}", content, mode) for name, content, mode in manuals())])
         aside.replace(target)
     print(target)

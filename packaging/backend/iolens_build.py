@@ -25,7 +25,7 @@ from setuptools.build_meta import (
     prepare_metadata_for_build_editable,
     prepare_metadata_for_build_wheel,
 )
-from wheel_parts import ROOT, parts, rows_of, write
+from wheel_parts import ROOT, command, parts, rows_of, write
 
 __all__ = [
     "build_editable",
@@ -85,7 +85,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
         builds = _compiled(Path(folder))
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         target = Path(wheel_directory) / plain.name.replace("-none-any", f"-none-{platform}")
-        write(target, [*rows_of(plain, platform), *parts(builds)])
+        write(target, [*rows_of(plain, platform), command(plain, builds[0]), *parts(builds)])
     return target.name
 
 

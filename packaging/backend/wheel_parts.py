@@ -38,15 +38,32 @@ Row = tuple[str, bytes, int]
 
 
 def rows_of(wheel: Path, platform: str) -> Iterator[Row]:
-    """Yields the contents of the plain wheel, with the tag of the platform and without its list of files."""
+    """Yields the contents of the plain wheel, with the tag of the platform, and without its list of files and the script
+    `iolens`.
+    """
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             content = archive.read(name)
             if name.endswith(".dist-info/WHEEL"):
                 text = content.decode().replace("-none-any", f"-none-{platform}")
                 content = text.replace("Root-Is-Purelib: true", "Root-Is-Purelib: false").encode()
+            if name.endswith(".dist-info/entry_points.txt"):
+                lines = content.decode().splitlines(keepends=True)
+                content = "".join(line for line in lines if not line.startswith("iolens =")).encode()
             if not name.endswith(("/", ".dist-info/RECORD")):
                 yield name, content, 0o644
+
+
+def command(wheel: Path, build: Path) -> Row:
+    """Returns the command `iolens`, the profiler's program that notes the caller's signals before it becomes Python. It
+    has the place of the script that pip would make.
+    """
+    return f"{data_folder(wheel)}/scripts/iolens", (build / "bin" / "iolens").read_bytes(), 0o755
+
+
+def data_folder(wheel: Path) -> str:
+    """Returns the folder of a wheel for files that lie outside the package."""
+    return f"{wheel.name.rsplit('-', 3)[0]}.data"
 
 
 def parts(builds: Sequence[Path]) -> Iterator[Row]:

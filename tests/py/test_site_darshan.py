@@ -4,6 +4,8 @@ was configured.
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import date
 from pathlib import Path
 
@@ -46,12 +48,32 @@ def test_only_a_program_without_mpi_is_recorded_by_process(tmp_path: Path) -> No
 
 def test_logs_come_out_of_folders_by_date(tmp_path: Path) -> None:
     today = date.today()
-    with staging(tmp_path / "logs") as folder:
+    moved: list[Path] = []
+    with staging(tmp_path / "logs", "a-run", moved) as folder:
         (folder / str(today.year) / str(today.month) / str(today.day) / "dated.darshan").touch()
         (folder / "flat.darshan").touch()
         (folder / "late.darshan_partial").touch()
-    assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
-        "dated.darshan",
-        "flat.darshan",
-        "late.darshan_partial",
-    ]
+    assert sorted(path.name for path in moved) == ["dated.darshan", "flat.darshan", "late.darshan_partial"]
+    assert sorted(moved) == sorted((tmp_path / "logs").iterdir())
+
+
+def test_a_log_of_another_run_with_the_same_name_stays(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "flat.darshan").write_text("another run's")
+    moved: list[Path] = []
+    with staging(tmp_path / "logs", "a-run", moved) as folder:
+        (folder / "flat.darshan").write_text("this run's")
+    assert [path.name for path in moved] == ["flat-2.darshan"]
+    assert (tmp_path / "logs" / "flat.darshan").read_text() == "another run's"
+    assert moved[0].read_text() == "this run's"
+
+
+def test_a_process_that_goes_on_keeps_the_folder_of_its_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with subprocess.Popen(["sleep", "1000"], env={**os.environ, "IOLENS_RUN": f"run-{tmp_path}"}) as process:
+        with staging(tmp_path / "logs", f"run-{tmp_path}", []) as folder:
+            pass
+        process.kill()
+    assert folder.is_dir()
+    assert str(folder) in capsys.readouterr().err

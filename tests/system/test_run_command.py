@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from iolens.lab.run.processes import collect_processes
 from iolens.log import read_log
 from mpi_libraries import library
 
@@ -116,14 +117,24 @@ def test_a_script_makes_one_folder_with_merged_tables(tmp_path: Path) -> None:
     check_merged(folder)
 
 
-def test_a_script_with_output_is_merged_there_save_for_what_cannot_be_read(tmp_path: Path) -> None:
+def test_a_script_with_output_is_merged_there_and_leaves_other_logs_alone(tmp_path: Path) -> None:
     script = "echo broken > kept/broken.darshan; " + SCRIPT
     done = iolens("run", "--output", "kept", "--", "bash", "-c", script, cwd=tmp_path)
     assert done.returncode == 0
-    assert "left out of the merged tables" in done.stderr
+    assert "broken.darshan" not in done.stderr
+    assert (tmp_path / "kept" / "broken.darshan").read_text() == "broken\n"
     (tmp_path / "kept" / "broken.darshan").unlink()
     check_merged(tmp_path / "kept")
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["kept"]
+
+
+def test_a_damaged_log_is_left_out_of_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    iolens("run", "--output", "kept", "--", "bash", "-c", SCRIPT, cwd=tmp_path)
+    (tmp_path / "kept" / "broken.darshan").write_text("broken")
+    collect_processes(sorted((tmp_path / "kept").glob("*.darshan")), tmp_path / "kept", "bash")
+    assert "left out of the merged tables" in capsys.readouterr().err
+    (tmp_path / "kept" / "broken.darshan").unlink()
+    check_merged(tmp_path / "kept")
 
 
 def test_without_the_library_the_program_runs_all_the_same(tmp_path: Path) -> None:

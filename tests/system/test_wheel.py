@@ -69,6 +69,14 @@ def test_every_file_is_listed_with_its_hash_and_programs_can_be_run(wheel: Path)
     assert {f"{shared}/man/man1/iolens-run.1", f"{shared}/zsh/site-functions/_iolens"} <= entries.keys()
 
 
+def test_its_command_notes_signals_and_becomes_python(site: Path) -> None:
+    command = site / "bin" / "iolens"
+    assert command.read_bytes()[:4] == b"\x7fELF"
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run([command, "--version"], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("iolens ")
+
+
 def test_it_records_and_reports_with_nothing_but_what_it_carries(site: Path, tmp_path: Path) -> None:
     found = json.loads(iolens(site, "doctor", "--json", XDG_DATA_HOME=str(tmp_path / "empty")).stdout)
     rows = {row["name"]: row for section in found.values() for row in section}

@@ -46,6 +46,17 @@ static void make_absolute(const char **path)
         *path = arena_text(&iolens.scratch, absolute);
 }
 
+/* Lets the folder of a run take the place of every other setting of the log's place. Those settings stay in the
+ * environment, because a program may start a run of its own, whose logs go where its user wants them. */
+static void place_logs_of_run(struct settings *settings)
+{
+    if (!settings->run_logs || !*settings->run_logs)
+        return;
+    settings->logpath = settings->run_logs;
+    settings->logfile = NULL;
+    settings->log_by_date = settings->log_tree = "0";
+}
+
 static void start_arenas(void)
 {
     size_t limit = (size_t)positive(iolens.settings.memory, DEFAULT_MEMORY) * MIB;
@@ -141,6 +152,7 @@ static void finish_alone(void)
 /* Prepares what a process needs to find spools: its number, and absolute paths. */
 static void know_places(void)
 {
+    place_logs_of_run(&iolens.settings);
     make_absolute(&iolens.settings.logpath);
     make_absolute(&iolens.settings.logfile);
     if (*iolens.settings.spool && strcmp(iolens.settings.spool, "none") != 0)

@@ -15,6 +15,7 @@ from iolens import __version__
 from iolens.cli.ending import exit_code_of, secure_streams
 from iolens.errors import UsageError
 from iolens.foreign import printable_text
+from iolens.lab.run.inherited import take_over
 
 _GROUPS: dict[tuple[str, str], dict[str, str]] = {
     ("record", "record a program"): {
@@ -164,6 +165,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(_OBJECTS)
     if argv is None:
         secure_streams()
+        take_over()
     words = list(sys.argv[1:] if argv is None else argv)
     name = " ".join(["iolens", *(word for word in words[:1] if word in COMMANDS)])
     return exit_code_of(name, lambda: _run_command(words))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -18,8 +19,9 @@ from iolens.lab.run import preload
 from iolens.lab.run.command_line import command_name, take_apart
 from iolens.lab.run.containers.container_names import ANY, RUNTIME_NAMES
 from iolens.lab.run.execute import Outcome, ending, execute, interruptible
-from iolens.lab.run.log_place import log_place, name_logs
+from iolens.lab.run.log_place import LogPlace, log_place, name_logs
 from iolens.lab.run.mpi_launch import mpi
+from iolens.lab.run.no_log import why_no_log
 from iolens.lab.run.preload import Setup
 from iolens.lab.say import say
 
@@ -260,22 +262,27 @@ def run(args: argparse.Namespace) -> int:
         from iolens.lab.run.mpi_launch.lustre_driver import under_driver
 
         words, settings = under_driver(words)
-    place = log_place(args.output, os.environ)
-    with place.made():
-        setup = _setup_of(args, words, place.folder.resolve(), settings)
-        _refuse_settings(args, setup.application)
-        streams = (args.output / "stdout.txt", args.output / "stderr.txt") if args.output else (None, None)
-        with interruptible():
-            outcome = execute(words, setup, *streams)
-    outcome = outcome._replace(logs=name_logs(outcome.logs, place.name))
-    if args.output:
+    with log_place(args.output, os.environ).made() as place:
+        return _run_in_place(args, words, place, settings)
+
+
+def _run_in_place(args: argparse.Namespace, words: list[str], place: LogPlace, settings: Mapping[str, str]) -> int:
+    """Runs the command with its logs in this place, and says where they are; returns the program's exit code."""
+    setup = _setup_of(args, words, place.folder.resolve(), settings)
+    _refuse_settings(args, setup.application)
+    output = place.folder if args.output else None
+    streams = (output / "stdout.txt", output / "stderr.txt") if output else (None, None)
+    with interruptible():
+        outcome = execute(words, setup, *streams)
+    outcome = outcome._replace(logs=name_logs(outcome.logs, place))
+    if output:
         from iolens.lab.run.record import write_single
 
         try:
-            write_single(args.output, outcome, setup)
+            write_single(output, outcome, setup)
         except OSError as error:
-            say(f"{args.output / 'run.json'} cannot be written: {error.strerror}")
-    _say_where_log_is(outcome, args, _program_name(words, args.container))
+            say(f"{output / 'run.json'} cannot be written: {error.strerror}")
+    _say_where_log_is(outcome, args.profiler, output, _program_name(words, args.container))
     return outcome.exit_code
 
 
@@ -398,18 +405,14 @@ def _list_hwpc() -> int:
     return subprocess.run(program, env=environment, check=False).returncode
 
 
-def _say_where_log_is(outcome: Outcome, args: argparse.Namespace, program: str) -> None:
+def _say_where_log_is(outcome: Outcome, profiler: str, output: Path | None, program: str) -> None:
     """Says where the log is, or that there is none; many logs are merged in one folder."""
-    if args.profiler == "none":
-        return
-    if not outcome.logs and outcome.records_remain:
+    if profiler == "none":
         return
     if not outcome.logs:
-        how = f"{command_name(outcome.command)} {ending(outcome.exit_code)}"
-        say(
-            f"no log was written: {how}; the program opened no recorded file or never began, or a message above "
-            "gives the reason"
-        )
+        if not outcome.records_remain:
+            how = f"{command_name(outcome.command)} {ending(outcome.exit_code)}"
+            say(f"no log was written: {how}; {why_no_log(outcome.exit_code, profiler)}")
         return
     if len(outcome.logs) == 1:
         busiest = outcome.logs[0]
@@ -417,6 +420,6 @@ def _say_where_log_is(outcome: Outcome, args: argparse.Namespace, program: str) 
     else:
         from iolens.lab.run.processes import collect_processes
 
-        busiest = collect_processes(outcome.logs, args.output, program)
-    if args.profiler == "iolens":
-        say(f"next: iolens report {busiest}")
+        busiest = collect_processes(outcome.logs, output, program)
+    if profiler == "iolens":
+        say(f"next: iolens report {shlex.quote(str(busiest))}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError
-from iolens.lab.files import write_aside
+from iolens.lab.files import like_a_log, write_aside
 from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.preload import Setup
@@ -26,7 +26,7 @@ def write_task(task: RunSpec) -> None:
     """Writes the task into its folder."""
     setup = task.setup._asdict() | {"storage": task.setup.storage.name if task.setup.storage else None}
     content = {key: getattr(task, key) for key in _KEYS} | {"setup": setup}
-    write_aside(task.folder / _TASK, json.dumps(content, indent=1, default=str) + "\n")
+    write_aside(task.folder / _TASK, json.dumps(content, indent=1, default=str) + "\n", like_a_log())
 
 
 def read_task(folder: Path) -> RunSpec:
@@ -51,7 +51,7 @@ def read_task(folder: Path) -> RunSpec:
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
     """Writes how the task of this folder ended."""
-    write_aside(folder / OUTCOME, json.dumps(outcome._asdict(), indent=1, default=str) + "\n")
+    write_aside(folder / OUTCOME, json.dumps(outcome._asdict(), indent=1, default=str) + "\n", like_a_log())
 
 
 def read_outcome(folder: Path) -> Outcome | None:

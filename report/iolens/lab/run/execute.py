@@ -7,18 +7,20 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NamedTuple
 
 from iolens.errors import IolensError
 from iolens.lab.installation import find_library
-from iolens.lab.recovery.places import SNAPSHOT_MARK, default_folders, spool_files
+from iolens.lab.recovery.places import default_folders, spool_files
 from iolens.lab.run.command_line import command_name
+from iolens.lab.run.inherited import handing_on
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import core_clock, cores_since, machine
+from iolens.lab.run.own_logs import logs_of_run
 from iolens.lab.run.preload import Setup, instrumented
 from iolens.lab.run.stopping import end
 from iolens.lab.say import say
@@ -35,7 +37,7 @@ class Outcome(NamedTuple):
     `machine` is the result of lab/run/machine.py for the launcher's host: facts at the start, and the cores that were
     busy during the run, `load_after` the load average at
     the end. `records_remain` is true if some processes have no log yet and their records remain; a message to the user
-    has said so.
+    has said so. `run` is the name that the logs of the run carry.
     """
 
     command: tuple[str, ...]
@@ -50,6 +52,7 @@ class Outcome(NamedTuple):
     machine: Mapping[str, Any] = {}
     load_after: float | None = None
     records_remain: bool = False
+    run: str = ""
 
 
 def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
@@ -65,16 +68,17 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
     """Does the work of `execute`; `run` is the name that marks the profiler's spools as those of this run."""
     marked = setup._replace(application={**setup.application, "IOLENS_RUN": run})
     before = set(setup.logs.glob("*.darshan"))
+    moved: list[Path] = []
     moment, load, here = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()), os.getloadavg()[0], machine()
     clock, cores = time.monotonic(), core_clock()
-    surroundings = dict(os.environ) if setup.profiler == "none" else without_places(os.environ)
-    with _folder_of_logs(setup) as folder:
+    surroundings = without_places(os.environ) if setup.profiler == "darshan" else dict(os.environ)
+    with _folder_of_logs(setup, run, moved) as folder:
         line, recording = instrumented(words, marked._replace(logs=folder))
         try:
             with _opened(stdout) as out, _opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher, **recording}
                 status, late = _run_process(
-                    lambda: subprocess.Popen(line, env=environment, stdout=out, stderr=err, close_fds=False),
+                    lambda: _started(line, environment, out, err),
                     run,
                     setup.timeout,
                 )
@@ -99,35 +103,42 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
         load,
         code or (1 if late else 0),
         seconds,
-        _logs_since(setup.logs, before),
+        logs_of_run(run, setup.logs, before) if setup.profiler == "iolens" else tuple(moved),
         reason=late,
         machine=here,
         load_after=load_after,
         records_remain=lacking,
+        run=run,
     )
 
 
-def _folder_of_logs(setup: Setup) -> AbstractContextManager[Path]:
+def _started(
+    line: Sequence[str], environment: Mapping[str, str], out: IO[bytes] | None, err: IO[bytes] | None
+) -> subprocess.Popen[bytes]:
+    """Starts a command, which inherits from this process what this process inherited from its caller."""
+    handing = handing_on()
+    process = subprocess.Popen(
+        line,
+        env=environment,
+        stdout=out,
+        stderr=err,
+        close_fds=False,
+        restore_signals=handing.restore_signals,
+        preexec_fn=handing.preexec,
+    )
+    handing.finish()
+    return process
+
+
+def _folder_of_logs(setup: Setup, run: str, moved: list[Path]) -> AbstractContextManager[Path]:
     """Returns the folder that the profiler writes its logs to; at the end of the run Darshan's logs are moved from it
-    to the run's folder.
+    to the run's folder, and added to `moved`.
     """
     if setup.profiler != "darshan":
         return nullcontext(setup.logs)
     from iolens.lab.run.site_darshan import staging
 
-    return staging(setup.logs)
-
-
-def _logs_since(folder: Path, before: Set[Path]) -> tuple[Path, ...]:
-    """Returns the logs of a folder that are not in `before`, in the order in which they were written; a log that
-    vanishes meanwhile is left out. Snapshots do not count.
-    """
-    found = []
-    for path in folder.glob("*.darshan"):
-        with suppress(FileNotFoundError):
-            if path not in before and SNAPSHOT_MARK not in path.name:
-                found.append((path.stat().st_mtime, path))
-    return tuple(path for _, path in sorted(found))
+    return staging(setup.logs, run, moved)
 
 
 def _leave_logs(run: str, setup: Setup, why: str) -> tuple[list[Path], bool]:
@@ -141,7 +152,12 @@ def _leave_logs(run: str, setup: Setup, why: str) -> tuple[list[Path], bool]:
 
 @contextmanager
 def snapshots_on_request(run: str, setup: Setup) -> Iterator[None]:
-    """Makes a log of the records so far of each job of the run on SIGUSR1; the run continues even if that fails."""
+    """Makes a log of the records so far of each job of the run on SIGUSR1; the run continues even if that fails. Does
+    nothing for a caller that ignores the signal, because the program must ignore it too.
+    """
+    if signal.getsignal(signal.SIGUSR1) is signal.SIG_IGN:
+        yield
+        return
 
     def snapshot(_: int, __: FrameType | None) -> None:
         from iolens.lab.recovery.snapshot import running_jobs, take

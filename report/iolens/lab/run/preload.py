@@ -56,7 +56,7 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], dict[st
     command = take_apart(words)
     settings = dict(setup.application)
     if setup.profiler == "iolens":
-        settings |= {"IOLENS_LOGPATH": str(setup.logs), "IOLENS_LOG_BY_DATE": "0", "IOLENS_LOGPATH_HIERARCHY": "0"}
+        settings |= {"IOLENS_RUN_LOGS": str(setup.logs)}
     traced = _libraries_of_groups(settings.get("IOLENS_TRACE"))
     if setup.container:
         from iolens.lab.run.containers.container import contained

@@ -4,14 +4,16 @@ tables.
 
 from __future__ import annotations
 
+import itertools
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 from iolens.errors import IolensError
-from iolens.lab.files import write_aside
+from iolens.lab.files import like_a_log, move_into, write_aside
 from iolens.lab.say import say
 from iolens.lazy import pd
 from iolens.log import Job
@@ -30,10 +32,23 @@ class Merged:
     files: pd.DataFrame
 
 
-def gather(logs: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Moves logs into a new folder; returns their new paths."""
-    folder.mkdir()
-    return tuple(log.rename(folder / log.name) for log in logs)
+_LONGEST_NAME = 100
+"""Number of letters of a program's name that the folder of its logs has."""
+
+
+def _gathered(logs: Sequence[Path], program: str) -> tuple[Path, ...]:
+    """Moves logs into a new folder beside them, which is named after the program and this process; returns their new
+    paths. Processes of several machines or containers may have the same number, so the name may need another one.
+    """
+    above, name = logs[0].parent, f"iolens-{Path(program).name[:_LONGEST_NAME]}-{os.getpid()}"
+    for number in itertools.count(1):
+        folder = above / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return tuple(move_into(folder, log) for log in logs)
+    raise AssertionError("the numbers have no end")
 
 
 def _merge_logs(logs: Sequence[Path]) -> Merged:
@@ -77,9 +92,9 @@ def _process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
 
 
 def _write_tables(merged: Merged, folder: Path) -> None:
-    """Writes processes.csv and files.csv, each whole or not at all."""
-    write_aside(folder / _PROCESSES, merged.processes.to_csv(index=False))
-    write_aside(folder / _FILES, merged.files.to_csv(index=False))
+    """Writes processes.csv and files.csv, each whole or not at all; only readers of the logs may read them."""
+    write_aside(folder / _PROCESSES, merged.processes.to_csv(index=False), like_a_log())
+    write_aside(folder / _FILES, merged.files.to_csv(index=False), like_a_log())
 
 
 def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
@@ -87,8 +102,8 @@ def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -
     with most I/O time.
     """
     if folder is None:
-        folder = logs[0].parent / f"iolens-{Path(program).name}-{os.getpid()}"
-        logs = gather(logs, folder)
+        logs = _gathered(logs, program)
+        folder = logs[0].parent
     merged = _merge_logs(logs)
     _write_tables(merged, folder)
     total = merged.processes
@@ -96,5 +111,6 @@ def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -
         f"{len(total)} logs in {folder}: {len(merged.files)} files, "
         f"{total['bytes_read'].sum()} bytes read, {total['bytes_written'].sum()} bytes written"
     )
-    say(f"merged: {folder / _PROCESSES}, {folder / _FILES}; `iolens report {folder}` makes one report of them")
+    command = f"iolens report {shlex.quote(str(folder))}"
+    say(f"merged: {folder / _PROCESSES}, {folder / _FILES}; `{command}` makes one report of them")
     return folder / str(total.loc[total["io_seconds"].idxmax(), "log"])

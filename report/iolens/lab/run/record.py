@@ -9,7 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from iolens.lab.files import write_aside
+from iolens.lab.files import like_a_log, write_aside
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.preload import Setup
@@ -52,12 +52,13 @@ class RunRecord:
     machine: Mapping[str, Any] = field(default_factory=dict)
     build: Mapping[str, Any] = field(default_factory=dict)
     load_after: float | None = None
+    run: str = ""
     schema: int = field(default=_SCHEMA)
 
 
 def write_record(folder: Path, record: RunRecord) -> None:
-    """Writes run.json into the run's folder, whole or not at all."""
-    write_aside(folder / RECORD, json.dumps(asdict(record), indent=1) + "\n")
+    """Writes run.json into the run's folder, whole or not at all; it holds the command line."""
+    write_aside(folder / RECORD, json.dumps(asdict(record), indent=1) + "\n", like_a_log())
 
 
 def record_at(path: Path) -> RunRecord:

@@ -10,7 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iolens.errors import IolensError
+from iolens.lab.files import move_into
 from iolens.lab.run.mpi_launch.mpi import mpi_output
+from iolens.lab.run.stopping import processes_of
+from iolens.lab.say import say
 
 _FOLDER_NAMES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_DIR_PATH")
 """Variables that name the folder of logs: Darshan's own, and the variable that most sites configure Darshan to read."""
@@ -45,8 +48,10 @@ def darshan_settings(library: Path, logs: Path, parallel: bool) -> Mapping[str, 
 
 
 @contextmanager
-def staging(logs: Path) -> Iterator[Path]:
-    """Yields a folder for Darshan to write to, whose logs are moved to `logs` at the end.
+def staging(logs: Path, run: str, moved: list[Path]) -> Iterator[Path]:
+    """Yields a folder for Darshan to write to. At the end its logs are moved to `logs`, and their paths are added to
+    `moved`: Darshan's logs do not name their run, so that only a folder of its own tells whose they are. The folder
+    stays if processes of the run go on, which will write their logs into it.
 
     Without a variable that names the folder, Darshan writes into YEAR/MONTH/DAY, which must exist, by the clock and the
     time zone of the program.
@@ -61,6 +66,13 @@ def staging(logs: Path) -> Iterator[Path]:
             (folder / str(day.year) / str(day.month) / str(day.day)).mkdir(parents=True)
         yield folder
     finally:
-        for log in folder.rglob("*.darshan*"):
-            log.replace(logs / log.name)
-        shutil.rmtree(folder, ignore_errors=True)
+        moved += [move_into(logs, log) for log in sorted(folder.rglob("*.darshan*"), key=_written)]
+        if going_on := processes_of(run):
+            say(f"{len(going_on)} processes of the run go on; the logs that they write will be in {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _written(path: Path) -> float:
+    """Returns the time at which a file was last written."""
+    return path.stat().st_mtime

@@ -26,16 +26,16 @@ def end(process: subprocess.Popen[bytes], run: str) -> int:
         process.kill()
         status = process.wait()
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for pid in _processes_of(run):
+        for pid in processes_of(run):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
         deadline = time.monotonic() + _GRACE
-        while _processes_of(run) and time.monotonic() < deadline:
+        while processes_of(run) and time.monotonic() < deadline:
             time.sleep(PERIOD)
     return status
 
 
-def _processes_of(run: str) -> list[int]:
+def processes_of(run: str) -> list[int]:
     """Returns the processes on this node, of this user, whose environment has the run's name."""
     mark = f"IOLENS_RUN={run}".encode()
     found = []

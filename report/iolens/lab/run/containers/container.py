@@ -110,7 +110,7 @@ def contained(
     if why := refusal(inside, what) or _unable(parts, inside, what):
         raise IolensError(why)
     preload = ":".join(f"{LIBRARIES}/{path.name}" for path in (*traced, core))
-    surroundings = {**settings, "IOLENS_LOGPATH": _LOGS, "LD_PRELOAD": preload}
+    surroundings = {**settings, "IOLENS_RUN_LOGS": _LOGS, "LD_PRELOAD": preload}
     binds += bind_option(runtime, logs, _LOGS, writable=True)
     if not runtime.as_host:
         surroundings |= _own_user(os.environ)
