@@ -44,6 +44,8 @@ PROGRAMS = {
     "a file per rank": (4, [*IOR, "-a", "POSIX", "-F"]),
     "MPI-IO, independent": (4, [*IOR, "-a", "MPIIO"]),
     "MPI-IO, collective": (4, [*IOR, "-a", "MPIIO", "-c"]),
+    "MPI-IO, rounds": (2, [*IOR, "-a", "MPIIO", "-c", "-i", 2]),
+    "MPI-IO, rounds on one file": (2, [*IOR, "-a", "MPIIO", "-c", "-V", "-i", 3, "-k"]),
     "MPI-IO, views": (4, [*IOR, "-a", "MPIIO", "-c", "-V"]),
     "BT-IO full": (4, [*BTIO, "--method", "full"]),
     "BT-IO simple": (4, [*BTIO, "--method", "simple"]),
@@ -66,6 +68,19 @@ def test_the_log_of_the_mini_app_has_the_counters_of_the_original(name: str, tmp
     (tmp_path / "original").mkdir()
     original = record(tmp_path / "original", command, ranks)
     assert differences(original, mimicked(original, tmp_path, ranks)) == []
+
+
+@pytest.mark.skipif(shutil.which("pnetcdf-config") is None, reason="PnetCDF is not installed")
+def test_the_mini_app_of_a_pnetcdf_program_makes_the_same_calls(tmp_path: Path) -> None:
+    """PnetCDF has file types with pieces beyond their extent, a rank has two handles on a file, and a header is read
+    with more bytes than the file has.
+    """
+    program = tmp_path / "pnetcdf_calls"
+    words = ["mpicc", "-std=gnu11", "-o", program, ROOT / "tests" / "c" / "pnetcdf_calls.c", "-lpnetcdf"]
+    subprocess.run([*map(str, words)], check=True)
+    (tmp_path / "original").mkdir()
+    original = record(tmp_path / "original", [program, "."], 2)
+    assert differences(original, mimicked(original, tmp_path, 2, "--no-wait")) == []
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from iolens.lab.mimic.calls import (
     numbers_of,
     transfers_of,
 )
+from iolens.lab.mimic.handles import in_view
 from iolens.log import Job
 from iolens.log.records import Records
 
@@ -75,10 +76,10 @@ def read_mpi_files(job: Job, ids: Mapping[int, int]) -> MpiFiles:
         )
     calls, notes = _with_kinds(calls, _collective_starts(job, ids), counters)
     _refuse_unknown_offsets(job, calls, views)
-    calls = _in_view(calls, views)
     calls, openings, communicators = _with_openings(calls, counters, job.nprocs)
+    calls = in_view(calls, views, openings, communicators)
     hints = _given_hints(job, ids)
-    calls = _with_hints_of_views(calls, counters)
+    calls = _with_hints_of_views(calls, openings, counters)
     extra, more = _calls_without_times(job, ids, calls, openings)
     return MpiFiles(in_order(joined([calls, extra])), views, openings, communicators, hints, (*notes, *more))
 
@@ -175,28 +176,6 @@ def _refuse_unknown_offsets(job: Job, calls: Calls, views: tuple[View, ...]) -> 
         raise IolensError(f"{job.path}: a file view is too irregular for the log to describe, so it has no mini-app")
 
 
-def _in_view(calls: Calls, views: tuple[View, ...]) -> Calls:
-    """Returns the calls with the offsets of transfers counted within their view: in bytes that the view makes
-    visible.
-    """
-    from iolens.lab.mimic.visible import visible_before
-
-    offsets = calls.offset.copy()
-    changes = np.isin(calls.kind, (CallKind.MPI_OPEN, CallKind.MPI_VIEW))
-    for file, rank in {*zip(calls.file[changes].tolist(), calls.rank[changes].tolist(), strict=True)}:
-        mine = np.flatnonzero((calls.file == file) & (calls.rank == rank))
-        bounds = np.flatnonzero(changes[mine])
-        for first, last in zip(bounds, [*bounds[1:], len(mine)], strict=True):
-            number = int(calls.detail[mine[first]]) if calls.kind[mine[first]] == CallKind.MPI_VIEW else -1
-            if number >= 0:
-                inside = mine[first + 1 : last]
-                inside = inside[calls.length[inside] > 0]
-                offsets[inside] = visible_before(views[number], offsets[inside])
-    empty = (calls.length <= 0) & (calls.offset < 0)
-    offsets[empty] = 0
-    return calls.changed(offset=offsets)
-
-
 def _with_openings(
     calls: Calls, counters: Mapping[int, Mapping[str, int]], nprocs: int
 ) -> tuple[Calls, tuple[Opening, ...], tuple[tuple[int, ...], ...]]:
@@ -209,23 +188,32 @@ def _with_openings(
     for file in np.unique(calls.file[calls.kind == CallKind.MPI_OPEN]).tolist():
         mine = np.flatnonzero((calls.file == file) & (calls.kind == CallKind.MPI_OPEN))
         facts = counters.get(file, {})
-        sets, bundles = _opening_ranks(calls[mine], facts)
-        modes = _modes(calls[calls.file == file], calls[mine], bundles, facts.get("MODE", 0))
-        for place, ranks, mode in zip(mine, sets, modes, strict=True):
+        ours = calls[calls.file == file]
+        sets, bundles = _opening_ranks(calls[mine], _is_nested(ours, calls[mine]), facts)
+        modes = _modes(ours, calls[mine], bundles, facts.get("MODE", 0))
+        hinted = _bundles_with_hints(bundles, facts.get("HINTS", 0))
+        for place, ranks, mode, bundle in zip(mine, sets, modes, bundles, strict=True):
             number = communicators.setdefault(ranks, len(communicators))
-            opening = Opening(number, mode, facts.get("HINTS", 0) > 0)
+            opening = Opening(number, mode, bundle in hinted)
             detail[place] = openings.setdefault(opening, len(openings))
     return calls.changed(detail=detail), tuple(openings), tuple(communicators)
 
 
-def _with_hints_of_views(calls: Calls, counters: Mapping[int, Mapping[str, int]]) -> Calls:
+def _bundles_with_hints(bundles: Sequence[int], count: int) -> set[int]:
+    """Returns the numbers of the opens, made together, that have hints: the log knows how many, taken as the first."""
+    sizes = np.bincount(bundles)
+    return set(np.flatnonzero(np.cumsum(sizes) <= count).tolist())
+
+
+def _with_hints_of_views(calls: Calls, openings: Sequence[Opening], counters: Mapping[int, Mapping[str, int]]) -> Calls:
     """Returns the calls with the offset 1 for each view that is set with hints. The log counts opens and views with
     hints together; opens count first, then the first view of every rank, because ranks set a view together.
     """
     offsets = calls.offset.copy()
     for file, facts in counters.items():
         mine = calls.file == file
-        rest = facts.get("HINTS", 0) - int((mine & (calls.kind == CallKind.MPI_OPEN)).sum())
+        opened = np.flatnonzero(mine & (calls.kind == CallKind.MPI_OPEN))
+        rest = facts.get("HINTS", 0) - sum(openings[number].hints for number in calls.detail[opened].tolist())
         views = np.flatnonzero(mine & (calls.kind == CallKind.MPI_VIEW))
         ranks = calls.rank[views]  # They ascend.
         turns = np.arange(len(views)) - np.searchsorted(ranks, ranks)
@@ -233,12 +221,25 @@ def _with_hints_of_views(calls: Calls, counters: Mapping[int, Mapping[str, int]]
     return calls.changed(offset=offsets)
 
 
-def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> tuple[list[tuple[int, ...]], list[int]]:
+def _is_nested(calls: Calls, opens: Calls) -> np.ndarray:
+    """Returns whether the rank of each open has the file open already."""
+    closes = calls[calls.kind == CallKind.MPI_CLOSE]
+    earlier = [
+        int(((opens.rank == rank) & (opens.start < start)).sum())
+        - int(((closes.rank == rank) & (closes.start < start)).sum())
+        for rank, start in zip(opens.rank.tolist(), opens.start.tolist(), strict=True)
+    ]
+    return np.array(earlier) > 0
+
+
+def _opening_ranks(
+    opens: Calls, nested: np.ndarray, facts: Mapping[str, int]
+) -> tuple[list[tuple[int, ...]], list[int]]:
     """Returns, for each open, the ranks that opened the file together (no ranks if a rank opened it alone), and the
     number of the opens made together, in the order of time.
 
-    Collective opens that belong together overlap in time. An open that overlaps no other counts as independent if the
-    counters have independent opens.
+    Collective opens that belong together overlap in time. If the counters have independent opens, an open counts as
+    independent that overlaps no other, and one whose rank has the file open already.
     """
     order = np.argsort(opens.start, kind="stable")
     sets: list[tuple[int, ...]] = [()] * len(opens)
@@ -258,7 +259,8 @@ def _opening_ranks(opens: Calls, facts: Mapping[str, int]) -> tuple[list[tuple[i
         ranks = tuple(sorted({int(opens.rank[place]) for place in bundle}))
         for place in bundle:
             numbers[place] = number
-            sets[place] = ranks if len(bundle) > 1 or not facts.get("INDEP_OPENS") else ()
+            own = facts.get("INDEP_OPENS") and (len(bundle) == 1 or nested[place])
+            sets[place] = () if own else ranks
     return sets, numbers
 
 
@@ -277,6 +279,7 @@ def _modes(calls: Calls, opens: Calls, bundles: Sequence[int], last: int) -> lis
     for start, bundle in zip(opens.start.tolist(), bundles, strict=True):
         refused = (last & _RDONLY and (bundle in wrote or start < earliest)) or (last & _WRONLY and bundle in read)
         kept = last if bundle == max(bundles) else last & ~_DELETED_AT_CLOSE
+        kept |= _CREATE if bundle == 0 < max(bundles) and not last & _RDONLY else 0
         modes.append(_RDWR | _CREATE if refused else kept)
     return modes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -61,7 +61,7 @@ def read_trace(job: Job) -> Trace:
     notes = (*lost, *mpi.notes, *exchanges.notes, *silent_notes)
     unaligned = {file for file, _ in counted.of("POSIX_MEM_NOT_ALIGNED")}
     modes = [counted.modes.get(file, 0) for file in range(len(names))]
-    sizes = _sizes_before(calls, modes)
+    sizes = _sizes_before(calls, modes, _read_ends(job, ids))
     return Trace(
         nprocs=job.nprocs,
         run_time=job.run_time,
@@ -204,23 +204,39 @@ def _lost(job: Job, below: Calls, counted: Counted) -> list[str]:
     return said
 
 
-def _sizes_before(calls: Calls, modes: Sequence[int]) -> list[int | None]:
+def _read_ends(job: Job, ids: Mapping[int, int]) -> dict[int, int]:
+    """Returns, by file, the end of the bytes that reads returned, as POSIX counts them: a read of MPI-IO may have asked
+    for more than the file held.
+    """
+    table, found = job.records.get("POSIX"), dict[int, int]()
+    if table is not None:
+        for key, last in zip(table["id"].tolist(), table["POSIX_MAX_BYTE_READ"].tolist(), strict=True):
+            if key in ids:
+                found[ids[key]] = max(found.get(ids[key], 0), int(last) + 1)
+    return found
+
+
+def _sizes_before(calls: Calls, modes: Sequence[int], read_ends: Mapping[int, int]) -> list[int | None]:
     """Returns for each file the bytes that it must hold before the run so that all reads succeed; None if the run
-    created the file. `modes` has the permissions at the creation of each file.
+    created the file. `modes` has the permissions at the creation of each file, `read_ends` the end of all reads.
     """
     order = np.lexsort((calls.end, calls.file))
     edges = np.searchsorted(calls.file[order], np.arange(len(modes) + 1))
     parts = (calls[order[begin:end]] for begin, end in pairwise(edges.tolist()))
-    return [_size_before(part, mode) for part, mode in zip(parts, modes, strict=True)]
+    return [
+        _size_before(part, mode, read_ends.get(file))
+        for file, (part, mode) in enumerate(zip(parts, modes, strict=True))
+    ]
 
 
-def _size_before(mine: Calls, mode: int) -> int | None:
+def _size_before(mine: Calls, mode: int, read_end: int | None) -> int | None:
     """Returns what `_sizes_before` returns for one file; its calls are in the order of their ends."""
     writes = np.isin(mine.kind, (CallKind.WRITE, CallKind.MPI_WRITE, CallKind.MPI_WRITE_ALL, CallKind.MPI_WRITE_SPLIT))
     reads = np.isin(mine.kind, (CallKind.READ, CallKind.MPI_READ, CallKind.MPI_READ_ALL, CallKind.MPI_READ_SPLIT)) & (
         mine.length > 0
     )
     ends = mine.offset + mine.length
+    ends = ends if read_end is None else np.where(reads, np.minimum(ends, read_end), ends)
     short = reads & (ends > np.maximum.accumulate(np.where(writes, ends, 0)))
     if short.any():
         return int(ends[short].max())

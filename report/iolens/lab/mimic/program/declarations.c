@@ -90,14 +90,19 @@ struct pieces {
 
 /* TABLES */
 
+struct handle {
+    MPI_File file;
+    MPI_Datatype pieces; /* Memory for one file type of the view. */
+    bool has_pieces, alone;
+};
+
 struct open_file {
     int fd[MOST_OPEN], opened;
     FILE *stream;
-    MPI_File shared;
+    struct handle handles[MOST_OPEN];
+    int handles_open;
     long known_size, misaligned;
     MPI_Request later;
-    MPI_Datatype pieces; /* Memory for one file type of the view. */
-    bool has_pieces;
 };
 
 static struct open_file *open_files[FILES];

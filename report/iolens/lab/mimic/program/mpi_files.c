@@ -10,6 +10,19 @@ static MPI_Info info_of(long file)
     return info;
 }
 
+/* Returns the newest handle on a file; for `together`, the newest that several ranks opened, if there is one.
+ */
+static struct handle *handle_of(struct open_file *state, bool together)
+{
+    int newest = state->handles_open - 1;
+    if (newest < 0)
+        check(MPI_ERR_FILE, "a call on a file that is not open");
+    for (int i = newest; together && i >= 0; i--)
+        if (!state->handles[i].alone)
+            return &state->handles[i];
+    return &state->handles[newest];
+}
+
 static void mpi_open(const long *value)
 {
     const struct opening *opening = &openings[value[DETAIL]];
@@ -18,10 +31,18 @@ static void mpi_open(const long *value)
     MPI_Comm comm = communicators[opening->communicator];
     int mode = opening->mode, code;
     char *path = (char *)path_of(value[FILE_NUMBER]);
-    code = MPI_File_open(comm, path, mode, info, &state->shared);
+    struct handle *handle = &state->handles[state->handles_open];
+    int ranks;
+    if (state->handles_open == MOST_OPEN)
+        check(MPI_ERR_FILE, "too many handles on a file");
+    MPI_Comm_size(comm, &ranks);
+    code = MPI_File_open(comm, path, mode, info, &handle->file);
     if (code != MPI_SUCCESS && mode & MPI_MODE_EXCL)
-        code = MPI_File_open(comm, path, mode & ~MPI_MODE_EXCL, info, &state->shared);
+        code = MPI_File_open(comm, path, mode & ~MPI_MODE_EXCL, info, &handle->file);
     check(code, "MPI_File_open");
+    handle->alone = ranks < 2;
+    handle->has_pieces = false;
+    state->handles_open++;
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
 }
@@ -65,41 +86,47 @@ static MPI_Datatype pieces_of(const struct view *view, bool in_memory)
     return sized;
 }
 
-static void forget_pieces(struct open_file *state)
+static void forget_pieces(struct handle *handle)
 {
-    if (state->has_pieces)
-        MPI_Type_free(&state->pieces);
-    state->has_pieces = false;
+    if (handle->has_pieces)
+        MPI_Type_free(&handle->pieces);
+    handle->has_pieces = false;
 }
 
 static void mpi_view(const long *value)
 {
     const struct view *view = &views[value[DETAIL]];
-    struct open_file *state = state_of(value[FILE_NUMBER]);
+    struct handle *handle = handle_of(state_of(value[FILE_NUMBER]), value[LENGTH] > 0);
     MPI_Datatype type = pieces_of(view, false);
     MPI_Info info = value[OFFSET] ? info_of(value[FILE_NUMBER]) : MPI_INFO_NULL;
-    check(MPI_File_set_view(state->shared, view->displacement, MPI_BYTE, type, "native", info),
+    check(MPI_File_set_view(handle->file, view->displacement, MPI_BYTE, type, "native", info),
           "MPI_File_set_view");
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
     MPI_Type_free(&type);
-    forget_pieces(state);
-    state->has_pieces = facts_of(value[FILE_NUMBER])->aligned;
-    if (state->has_pieces)
-        state->pieces = pieces_of(view, true);
+    forget_pieces(handle);
+    handle->has_pieces = facts_of(value[FILE_NUMBER])->aligned;
+    if (handle->has_pieces)
+        handle->pieces = pieces_of(view, true);
+}
+
+static bool is_together(enum kind kind)
+{
+    return kind == MPI_WRITE_ALL || kind == MPI_READ_ALL || kind == MPI_WRITE_SPLIT || kind == MPI_READ_SPLIT;
 }
 
 static void mpi_move(enum kind kind, const long *value)
 {
     struct open_file *state = state_of(value[FILE_NUMBER]);
-    MPI_File file = state->shared;
+    struct handle *handle = handle_of(state, is_together(kind));
+    MPI_File file = handle->file;
     MPI_Offset at = value[OFFSET];
     MPI_Datatype type = MPI_BYTE;
     int count = (int)value[LENGTH], bytes = 0, code = MPI_SUCCESS;
-    if (state->has_pieces)
-        MPI_Type_size(state->pieces, &bytes);
+    if (handle->has_pieces)
+        MPI_Type_size(handle->pieces, &bytes);
     if (count > 0 && at == 0 && bytes == count) {
-        type = state->pieces;
+        type = handle->pieces;
         count = 1;
     }
     switch (kind) {
@@ -134,21 +161,23 @@ static void mpi_move(enum kind kind, const long *value)
 static void mpi_other(enum kind kind, const long *value)
 {
     struct open_file *state = state_of(value[FILE_NUMBER]);
+    struct handle *handle = handle_of(state, false);
     MPI_Offset size = 0;
     switch (kind) {
     case MPI_CLOSE:
         MPI_Wait(&state->later, MPI_STATUS_IGNORE);
-        check(MPI_File_close(&state->shared), "MPI_File_close");
-        forget_pieces(state);
+        check(MPI_File_close(&handle->file), "MPI_File_close");
+        forget_pieces(handle);
+        state->handles_open--;
         break;
     case MPI_SYNC:
         MPI_Wait(&state->later, MPI_STATUS_IGNORE);
-        check(MPI_File_sync(state->shared), "MPI_File_sync");
+        check(MPI_File_sync(handle->file), "MPI_File_sync");
         break;
     case MPI_GET_SIZE:
-        check(MPI_File_get_size(state->shared, &size), "MPI_File_get_size");
+        check(MPI_File_get_size(handle->file, &size), "MPI_File_get_size");
         break;
     default:
-        check(MPI_File_set_size(state->shared, value[LENGTH]), "MPI_File_set_size");
+        check(MPI_File_set_size(handle->file, value[LENGTH]), "MPI_File_set_size");
     }
 }
