@@ -32,7 +32,7 @@ module load mpich
 module load iolens 2>errors
 preload=$LD_PRELOAD nonmpi=$IOLENS_NONMPI
 module unload iolens 2>>errors
-equal "$preload" /opt/iolens/lib/iolens/lib/libiolens-mpich.so:/opt/iolens/lib/iolens/lib/libiolens.so
+equal "$preload" /opt/iolens/lib/iolens/lib/libiolens.so
 equal "$nonmpi" 0
 equal "$LD_PRELOAD" ""
 equal "$(grep -v '^ERROR: ld.so' errors)" ""

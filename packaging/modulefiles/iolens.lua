@@ -20,14 +20,7 @@ append_path("XDG_DATA_DIRS", "/usr/local/share:/usr/share")
 setenv("IOLENS_LIB", pathJoin(prefix, "lib/iolens/lib"))
 
 if os.getenv("IOLENS_SITE") == "on" then
-    local adapter = "libiolens-openmpi.so"
-    for _, mpi in ipairs({ "mpich", "impi", "intel-mpi", "mvapich" }) do
-        if isloaded(mpi) then
-            adapter = "libiolens-mpich.so"
-        end
-    end
     prepend_path("LD_PRELOAD", pathJoin(prefix, "lib/iolens/lib", "libiolens.so"))
-    prepend_path("LD_PRELOAD", pathJoin(prefix, "lib/iolens/lib", adapter))
     setenv("IOLENS_LOGPATH", logs)
     setenv("IOLENS_LOG_BY_DATE", "1")
     setenv("IOLENS_NONMPI", "0")

@@ -21,11 +21,7 @@ append-path  XDG_DATA_DIRS    /usr/local/share:/usr/share
 setenv       IOLENS_LIB       $prefix/lib/iolens/lib
 
 if {[info exists ::env(IOLENS_SITE)] && $::env(IOLENS_SITE) eq "on"} {
-    set adapter libiolens-openmpi.so
-    foreach mpi {mpich impi intel-mpi mvapich} {
-        if {[is-loaded $mpi]} { set adapter libiolens-mpich.so }
-    }
-    prepend-path LD_PRELOAD          $prefix/lib/iolens/lib/$adapter:$prefix/lib/iolens/lib/libiolens.so
+    prepend-path LD_PRELOAD          $prefix/lib/iolens/lib/libiolens.so
     setenv       IOLENS_LOGPATH      $logs
     setenv       IOLENS_LOG_BY_DATE  1
     setenv       IOLENS_NONMPI       0

@@ -8,13 +8,7 @@ libraries=$prefix/lib/iolens/lib
 [ "${IOLENS_SITE:-on}" = on ] && [ -r "$libraries/libiolens.so" ] && [ -d "$logs" ] || exit 0
 case "${LD_PRELOAD:-}" in *libiolens* | *libdarshan*) exit 0 ;; esac
 
-# Chooses the adapter of the MPI whose module is loaded, or Open MPI's if no module shows which MPI it is.
-case ":${LOADEDMODULES:-}" in
-*mpich* | *impi* | *intelmpi* | *intel-mpi* | *mvapich*) adapter=libiolens-mpich.so ;;
-*) adapter=libiolens-openmpi.so ;;
-esac
-
-echo "export LD_PRELOAD=$libraries/$adapter:$libraries/libiolens.so${LD_PRELOAD:+:$LD_PRELOAD}"
+echo "export LD_PRELOAD=$libraries/libiolens.so${LD_PRELOAD:+:$LD_PRELOAD}"
 echo "export IOLENS_LOGPATH=${IOLENS_LOGPATH:-$logs}"
 echo "export IOLENS_LOG_BY_DATE=${IOLENS_LOG_BY_DATE:-1}"
 echo "export IOLENS_NONMPI=${IOLENS_NONMPI:-0}"

@@ -11,7 +11,7 @@ files=${FILES:-1000}
 mpicc -std=gnu11 -D_GNU_SOURCE -O2 -o "$where/program" tests/c/mpi_shared_files.c
 mpicc -std=gnu11 -D_GNU_SOURCE -shared -fPIC -o "$where/counter.so" tests/c/collective_counter.c -ldl
 printf 'NAME_INCLUDE %s.* *\nMAX_RECORDS %d *\nMODMEM 64\nNAMEMEM 8\n' "$where" $((2 * files + 1024)) >"$where/darshan.conf"
-ours=(env "LD_PRELOAD=$PWD/build/lib/libiolens-openmpi.so:$PWD/build/lib/libiolens.so:$where/counter.so"
+ours=(env "LD_PRELOAD=$PWD/build/lib/libiolens.so:$where/counter.so"
     "IOLENS_LOGPATH=$where" "IOLENS_INCLUDE=$where")
 theirs=(env "LD_PRELOAD=${DARSHAN_LIB:-}" "DARSHAN_CONFIG_PATH=$where/darshan.conf" "DARSHAN_LOGFILE=$where/x.darshan")
 

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 IOLENS_LOGPATH=$work
 mpicc -O2 -o "$work/mpi_cost" "$root/tests/c/mpi_cost.c"
 cd "$work"
-preload="$root/build/lib/libiolens-openmpi.so:$root/build/lib/libiolens.so"
+preload="$root/build/lib/libiolens.so"
 ways=("without" "off" "callers 0" "callers 1" "callers 8" "why" ${MPIP_LIB:+"mpiP -k0"} ${MPIP_LIB:+mpiP})
 
 settings() { # of a way, as words for env

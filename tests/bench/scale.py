@@ -86,7 +86,7 @@ def run(folder: Path, ranks: int, preload: bool, **settings: str) -> RunMeasures
     """Runs a job with this number of ranks; `preload` runs it under the profiler."""
     for log in folder.glob("*.darshan*"):
         log.unlink()
-    libraries = [ROOT / "build/lib/libiolens-openmpi.so", ROOT / "build/lib/libiolens.so", folder / "counter.so"]
+    libraries = [ROOT / "build/lib/libiolens.so", folder / "counter.so"]
     its = {**settings, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder)}
     if preload:
         its["LD_PRELOAD"] = ":".join(map(str, libraries))
@@ -123,7 +123,7 @@ def spool_bytes(folder: Path, **settings: str) -> list[int]:
     spool = folder / "spool"
     shutil.rmtree(spool, ignore_errors=True)
     spool.mkdir()
-    libraries = f"{ROOT}/build/lib/libiolens-openmpi.so:{ROOT}/build/lib/libiolens.so"
+    libraries = f"{ROOT}/build/lib/libiolens.so"
     its = {**settings, "IOLENS_LOGPATH": str(folder), "IOLENS_INCLUDE": str(folder), "IOLENS_SPOOL": str(spool)}
     inner = ["env", *(f"{name}={value}" for name, value in its.items()), f"LD_PRELOAD={libraries}", "./halo", "data"]
     command = ["mpirun", "-np", str(LEAST), *inner, os.environ.get("ROUNDS", "50"), "64", "abort"]

@@ -17,7 +17,7 @@ run() {
     local folder=$work/run code=0
     rm -rf "$folder" && mkdir "$folder" && cd "$folder"
     timeout 100 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -np "$ranks" \
-        env "${settings[@]}" IOLENS_LOGPATH="$folder" "LD_PRELOAD=$lib/libiolens-openmpi.so:$lib/libiolens.so" \
+        env "${settings[@]}" IOLENS_LOGPATH="$folder" "LD_PRELOAD=$lib/libiolens.so" \
         "$work/mpi_scarce" "$1" "$2" >out 2>err || code=$?
     requests=$(sed -n 's/ requests//p' out)
     local written said

@@ -4,7 +4,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_io="${
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 where=$(mktemp -d "${DIR:-/dev/shm}/whole_runs.XXXXXX")
 trap 'rm -rf "$where"' EXIT
-preload=$PWD/build/lib/libiolens-openmpi.so:$PWD/build/lib/libiolens.so
+preload=$PWD/build/lib/libiolens.so
 program=(build/bin/btio --class "${CLASS:-A}" --method full --directory "$where")
 
 row() { # who pair command...: a line `who pair key seconds`

@@ -10,7 +10,7 @@ mpicc -O2 -o "$work/mpi_cg" "$root/tests/bench/mpi_cg.c" -lm
 cd "$work"
 
 instructions() { # MiB of memory for events
-    mpirun -np 1 env IOLENS_WHY="$1" LD_PRELOAD="$root/build/lib/libiolens-openmpi.so:$root/build/lib/libiolens.so" \
+    mpirun -np 1 env IOLENS_WHY="$1" LD_PRELOAD="$root/build/lib/libiolens.so" \
         valgrind --tool=callgrind --callgrind-out-file="$work/out" --toggle-collect=solve "$work/mpi_cg" \
         >/dev/null 2>"$work/said"
     sed -n 's/^.*Collected : \([0-9]*\).*$/\1/p' "$work/said"

@@ -12,7 +12,7 @@ mpicc -O2 -o "$work/mpi_cg" "$root/tests/bench/mpi_cg.c" -lm
 cd "$work"
 
 seconds() { # program, MiB of memory for events
-    local preload="LD_PRELOAD=$root/build/lib/libiolens-openmpi.so:$root/build/lib/libiolens.so"
+    local preload="LD_PRELOAD=$root/build/lib/libiolens.so"
     case $1 in
     CG) mpirun -np 2 env IOLENS_WHY="$2" "$preload" "$work/mpi_cg" 150 | awk '{print $2}' ;;
     BT) mpirun --oversubscribe -np 4 env IOLENS_WHY="$2" "$preload" "$root/build/bin/btio" --class A --steps 20 --method none \

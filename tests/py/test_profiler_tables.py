@@ -22,6 +22,7 @@ NEEDED = {
     "ld-linux-aarch64.so.1",
 }
 BY_HAND = {
+    "dlsym",
     *("_exit", "_Exit", "vfork", "syscall", "prctl"),  # These functions do not return, or not in the usual way.
     # These functions install signal handlers.
     *("__sigaction", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset"),

@@ -8,6 +8,7 @@
 #include "../adapter.h"
 #include "../runtime/wrap.h"
 #include "../system/path_room.h"
+#include "dlsym.h"
 #include "first_rank.h"
 #include "mpi_library.h"
 #include "symbols.h"
@@ -37,7 +38,7 @@ static const char *full_name(enum stub stub, char room[NAME_ROOM])
 static void *real_function(const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);
-    return function || !library.handle ? function : dlsym(library.handle, name);
+    return function || !library.handle ? function : dlsym_in(library.handle, name);
 }
 
 IOLENS_EXPORT void *iolens_mpi_function(const char *name) { return adapter ? real_function(name) : NULL; }
@@ -61,7 +62,7 @@ static void hide_absent(void)
     char name[NAME_ROOM];
     bool absent[STUBS];
     for (int stub = 0; stub < STUBS; stub += 2)
-        absent[stub] = absent[stub + 1] = !dlsym(library.handle, full_name((enum stub)stub, name));
+        absent[stub] = absent[stub + 1] = !dlsym_in(library.handle, full_name((enum stub)stub, name));
     symbols_hide(absent);
     symbols_forget(absent);
 }
@@ -121,7 +122,7 @@ static void *target(enum stub stub, const void *caller)
     }
     tell_why_not(stub);
     full_name(stub, name);
-    void *function = adapter ? dlsym(adapter, name) : NULL;
+    void *function = adapter ? dlsym_in(adapter, name) : NULL;
     if (!function)
         function = real_function(name);
     if (function)

@@ -133,7 +133,7 @@ static void tell_of_another_library(void)
     char sentence[2 * VERSION_BYTES];
     snprintf(sentence, sizeof sentence,
              "this adapter was built for " BUILT_FOR ", but the program runs %s%s, so MPI is not recorded; "
-             "preload the adapter of that library, as `iolens run` does",
+             "preload libiolens.so alone, which finds the adapter",
              *library ? library : "another MPI library", is_standard_abi() ? " with the standard ABI" : "");
     if (iolens_tell)
         iolens_tell(sentence);
