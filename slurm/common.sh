@@ -6,8 +6,8 @@ IOLENS_HOME=${IOLENS_HOME:-$SLURM_SUBMIT_DIR}
 IOLENS=${IOLENS:-$IOLENS_HOME/.venv/bin/iolens}
 # A job that Slurm starts again keeps its number: each of its tries has a folder of its own.
 RESULTS=${RESULTS:-$SLURM_SUBMIT_DIR/results/$SLURM_JOB_NAME-$SLURM_JOB_ID}${SLURM_RESTART_COUNT:+-restart-$SLURM_RESTART_COUNT}
-# profiled PROGRAM [ARGUMENT …]: under the profiler, which is preloaded into the program only, never into this script
-# or the launcher. Log and output go to $RESULTS. Takes the place of the shell that calls it. Open MPI's own MPI-IO
+# profiled PROGRAM [ARGUMENT …]: under the profiler, which the launcher hands on to the program and which records
+# neither this script nor the launcher. Log and output go to $RESULTS. Takes the place of the shell that calls it. Open MPI's own MPI-IO
 # component ignores most hints; its ROMIO takes them.
 profiled() {
     local component=(--io-component romio321)

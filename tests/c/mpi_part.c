@@ -13,7 +13,8 @@ int part(const char *path)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
     if (code == MPI_SUCCESS) {
-        code = MPI_File_write_at_all(file, (MPI_Offset)rank * BYTES, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
+        code =
+            MPI_File_write_at_all(file, (MPI_Offset)rank * BYTES, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
         MPI_File_close(&file);
     }
     MPI_Finalize();

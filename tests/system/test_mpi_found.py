@@ -215,3 +215,17 @@ def test_lists_with_an_adapter_still_work(order: str, tmp_path: Path) -> None:
     (log,) = tmp_path.glob("*.darshan")
     assert read_log(log).nprocs == RANKS
     assert int(read_log(log).frames["MPI-IO"]["MPIIO_BYTES_WRITTEN"].sum()) == RANKS * BYTES
+
+
+def test_ranks_with_a_log_each_are_told_at_the_end(tmp_path: Path) -> None:
+    """The program has MPI in its own file, where no library can be preloaded before it."""
+    its, source = library("usual"), tmp_path / "own.c"
+    source.write_text(
+        "#include <stdio.h>\nint MPI_Init(void *a, void *b) { return 0; }\n"
+        'int main(void) { MPI_Init(0, 0); FILE *f = fopen("out", "a"); fputs("x", f); return fclose(f); }\n'
+    )
+    subprocess.run(["gcc", "-o", tmp_path / "own", source], check=True)
+    done = recorded(its, tmp_path, [its.mpirun, "-np", str(RANKS), "./own"])
+    assert done.returncode == 0
+    assert done.stderr.count("each rank of ./own has a log of its own: it has MPI, but MPI_Init did not come") == 1
+    assert "link its shared library" in done.stderr

@@ -419,7 +419,11 @@ def _say_where_log_is(outcome: Outcome, profiler: str, output: Path | None, prog
         say(f"log: {busiest}")
     else:
         from iolens.lab.run.processes import collect_processes
+        from iolens.lab.run.separate_ranks import why_ranks_are_apart
 
+        apart = why_ranks_are_apart(outcome.logs)
         busiest = collect_processes(outcome.logs, output, program)
+        if apart:
+            say(apart)
     if profiler == "iolens":
         say(f"next: iolens report {shlex.quote(str(busiest))}")
