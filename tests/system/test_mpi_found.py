@@ -222,7 +222,7 @@ def test_ranks_with_a_log_each_are_told_at_the_end(tmp_path: Path) -> None:
     its, source = library("usual"), tmp_path / "own.c"
     source.write_text(
         "#include <stdio.h>\nint MPI_Init(void *a, void *b) { return 0; }\n"
-        'int main(void) { MPI_Init(0, 0); FILE *f = fopen("out", "a"); fputs("x", f); return fclose(f); }\n'
+        'int main(void) { MPI_Init(0, 0); FILE *f = fopen("written", "a"); fputs("x", f); return fclose(f); }\n'
     )
     subprocess.run(["gcc", "-o", tmp_path / "own", source], check=True)
     done = recorded(its, tmp_path, [its.mpirun, "-np", str(RANKS), "./own"])
