@@ -68,9 +68,7 @@ def test_a_log_of_another_run_with_the_same_name_stays(tmp_path: Path) -> None:
     assert moved[0].read_text() == "this run's"
 
 
-def test_a_process_that_goes_on_keeps_the_folder_of_its_log(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_process_that_goes_on_keeps_the_folder_of_its_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with subprocess.Popen(["sleep", "1000"], env={**os.environ, "IOLENS_RUN": f"run-{tmp_path}"}) as process:
         with staging(tmp_path / "logs", f"run-{tmp_path}", []) as folder:
             pass

@@ -137,20 +137,35 @@ def test_a_damaged_log_is_left_out_of_the_tables(tmp_path: Path, capsys: pytest.
     check_merged(tmp_path / "kept")
 
 
-def test_without_the_library_the_program_runs_all_the_same(tmp_path: Path) -> None:
+def test_without_the_library_nothing_is_started(tmp_path: Path) -> None:
     code = (
         "import sys; from iolens.lab import installation; installation.folders_of_libraries = lambda: [];"
         "from iolens.cli.main import main; sys.exit(main())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "run", "--", "sh", "-c", "echo ran; exit 5"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (5, "ran\n")
-    assert "runs without the profiler" in done.stderr
+    for options, expected in (((), (1, "")), (("--profiler", "none"), (5, "ran\n"))):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "run", *options, "--", "sh", "-c", "echo ran; exit 5"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == expected
+        assert ("so nothing was started" in done.stderr) == (not options)
+
+
+def test_a_run_can_end_with_a_summary(tmp_path: Path) -> None:
+    done = iolens("run", "--summary", "-o", "out", "--", "sh", "-c", "echo shown; cat /etc/passwd >copy", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "shown\n")
+    assert (tmp_path / "out/stdout.txt").read_text() == "shown\n"
+    said = done.stderr.splitlines()
+    assert len(said) <= 12
+    assert said[0].startswith("run time ")
+    assert said[-1].startswith("iolens: next: iolens report ")
+    quiet = iolens("run", "--quiet", "--output", "quiet", "--", "echo", "kept", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stdout) == (0, "")
+    assert "run time" not in quiet.stderr
+    assert (tmp_path / "quiet/stdout.txt").read_text() == "kept\n"
 
 
 def test_a_static_program_runs_and_is_named(tmp_path: Path) -> None:

@@ -87,7 +87,17 @@ def test_a_process_killed_while_it_writes_its_log_leaves_no_half_of_it(moment: s
     words = ["gcc", "-std=gnu11", "-w", "-o", program, Path(__file__).parents[1] / "c/killed_at_log.c"]
     subprocess.run(words, check=True)
     done = subprocess.run(
-        [sys.executable, "-m", "iolens", "run", "--output", tmp_path / "out", "--", program, *["create"] * (moment == "create")],
+        [
+            sys.executable,
+            "-m",
+            "iolens",
+            "run",
+            "--output",
+            tmp_path / "out",
+            "--",
+            program,
+            *["create"] * (moment == "create"),
+        ],
         cwd=tmp_path,
         env=surroundings(tmp_path),
         capture_output=True,

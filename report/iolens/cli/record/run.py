@@ -18,6 +18,7 @@ from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import preload
 from iolens.lab.run.command_line import command_name, take_apart
 from iolens.lab.run.containers.container_names import ANY, RUNTIME_NAMES
+from iolens.lab.run.echo import echoed
 from iolens.lab.run.execute import Outcome, ending, execute, interruptible
 from iolens.lab.run.log_place import LogPlace, log_place, name_logs
 from iolens.lab.run.mpi_launch import mpi
@@ -110,7 +111,15 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "--output": {
         "type": Path,
         "metavar": "DIR",
-        "help": "write log, output and run.json into this folder",
+        "help": "write log, run.json and a copy of the output into this folder",
+    },
+    "--summary": {
+        "action": "store_true",
+        "help": "end with a summary of the run on standard error, as in a terminal",
+    },
+    "--quiet": {
+        "action": "store_true",
+        "help": "print no summary; with --output, do not show the program's output either",
     },
     "--profiler": {
         "choices": preload.PROFILERS,
@@ -232,6 +241,13 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
 """Options with their arguments for argparse."""
 
 
+_KILLED = 128
+"""Exit codes above this number belong to a program that a signal ended; a summary would only delay the prompt."""
+
+_SHORT = {"--output": ("-o",)}
+"""Short names of options."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `iolens run`."""
     parser.usage = "iolens run [options] -- [launcher …] program [arguments …]"
@@ -240,7 +256,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "DARSHAN_LOGPATH) names. IOLENS_LOGFILE (or DARSHAN_LOGFILE) gives its full name and takes precedence."
     )
     for name, about in _OPTIONS.items():
-        parser.add_argument(name, **about)
+        parser.add_argument(*_SHORT.get(name, ()), name, **about)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -272,7 +288,7 @@ def _run_in_place(args: argparse.Namespace, words: list[str], place: LogPlace, s
     _refuse_settings(args, setup.application)
     output = place.folder if args.output else None
     streams = (output / "stdout.txt", output / "stderr.txt") if output else (None, None)
-    with interruptible():
+    with interruptible(), echoed(_shown_streams(args, output)):
         outcome = execute(words, setup, *streams)
     outcome = outcome._replace(logs=name_logs(outcome.logs, place))
     if output:
@@ -282,8 +298,19 @@ def _run_in_place(args: argparse.Namespace, words: list[str], place: LogPlace, s
             write_single(output, outcome, setup)
         except OSError as error:
             say(f"{output / 'run.json'} cannot be written: {error.strerror}")
+    if not args.quiet and (args.summary or sys.stderr.isatty()) and outcome.exit_code <= _KILLED:
+        from iolens.cli.record.run_ending import print_summary
+
+        print_summary(outcome.logs)
     _say_where_log_is(outcome, args.profiler, output, _program_name(words, args.container))
     return outcome.exit_code
+
+
+def _shown_streams(args: argparse.Namespace, output: Path | None) -> list[tuple[Path, int]]:
+    """Returns the files with the program's output that are shown on the screen, each with its descriptor."""
+    if output is None or args.quiet:
+        return []
+    return [(output / "stdout.txt", 1), (output / "stderr.txt", 2)]
 
 
 def _program_name(words: list[str], container: str | None) -> str:
