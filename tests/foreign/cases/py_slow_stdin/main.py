@@ -1,0 +1,5 @@
+"""Sums numbers from standard input."""
+
+import sys
+
+print("total", sum(int(line) for line in sys.stdin))
