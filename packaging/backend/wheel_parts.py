@@ -38,7 +38,7 @@ Row = tuple[str, bytes, int]
 
 
 def rows_of(wheel: Path, platform: str) -> Iterator[Row]:
-    """Yields the contents of the plain wheel, with the tag of the platform, and without its list of files and the script
+    """Yields the contents of the plain wheel with the tag of the platform, but neither its list of files nor the script
     `iolens`.
     """
     with zipfile.ZipFile(wheel) as archive:

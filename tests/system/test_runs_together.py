@@ -6,18 +6,25 @@ import csv
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from iolens.lab.recovery.choice import JobSelection
+from iolens.lab.recovery.recover import Spool
+from iolens.lab.run import processes
 from iolens.lab.run.own_logs import run_of_log
 from iolens.log import read_log
 from patience import PATIENCE
 from recovery_program import wait_until
+from stopped_shells import HOLD, let_go
 
 IOLENS = str(Path(sys.executable).parent / "iolens")
 SCRIPT = "for i in 1 2 3; do cat data >/dev/null; cp data copy-$NAME-$i; done"
@@ -57,21 +64,13 @@ def together(commands: Sequence[Sequence[str]], cwd: Path, settings: Sequence[Ma
     with ExitStack() as stack:
         runs = []
         for number, (*options, script) in enumerate(commands):
-            words = (*options, "--", "sh", "-c", f": >began-$NAME-$$; kill -STOP $$; {script}")
+            words = (*options, "--", "sh", "-c", HOLD + script)
             own = settings[number] if settings else {}
             runs.append(stack.enter_context(started(*words, cwd=cwd, NAME=f"run{number}", **own)))
-        wait_until(lambda: len(stopped(cwd)) == len(runs))
-        for pid in stopped(cwd):
-            os.kill(pid, signal.SIGCONT)
+        let_go(cwd, len(runs))
         said = [process.communicate(timeout=PATIENCE)[1] for process in runs]
         assert [process.returncode for process in runs] == [0] * len(runs), said
         return said
-
-
-def stopped(cwd: Path) -> list[int]:
-    """Returns the shells in this folder that have stopped themselves."""
-    pids = [int(path.name.rpartition("-")[2]) for path in cwd.glob("began-*")]
-    return [pid for pid in pids if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"]
 
 
 def merged_folder(said: str) -> Path:
@@ -186,6 +185,15 @@ def test_an_inner_run_uses_the_place_of_its_user(folder: Path) -> None:
     assert read_log(log).command == "cat data"
 
 
+@pytest.mark.parametrize("profiler", ["none", "iolens"])
+def test_a_run_without_the_profiler_inside_a_run_belongs_to_the_outer_one(profiler: str, folder: Path) -> None:
+    words = ("--output", "out", "--", IOLENS, "run", "--profiler", profiler, "--", "cat", "data")
+    with started(*words, cwd=folder) as process:
+        process.communicate(timeout=PATIENCE)
+    places = [log.parent.name for log in folder.rglob("*.darshan") if read_log(log).command == "cat data"]
+    assert places == ["out" if profiler == "none" else folder.name]
+
+
 def test_a_killed_program_is_recovered_by_its_own_run(folder: Path) -> None:
     program = "import os, time; open('data').read(); open('began', 'w').write(str(os.getpid())); time.sleep(1000)"
     with started("--", sys.executable, "-c", program, cwd=folder) as first:
@@ -202,3 +210,140 @@ def test_a_killed_program_is_recovered_by_its_own_run(folder: Path) -> None:
     assert read_log(recovered).metadata["partial"]
     assert None not in (run_of_log(recovered), run_of_log(log))
     assert run_of_log(recovered) != run_of_log(log)
+
+
+MPI_PROGRAM = """
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    char name[64];
+    int rank;
+    MPI_Init(&count, &words);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    snprintf(name, sizeof name, "%s-%d", words[1], rank);
+    int file = open(name, O_CREAT | O_WRONLY, 0600);
+    if (write(file, name, 1000) != 1000)
+        return 1;
+    close(file);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def mpi_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns an MPI program whose ranks each write a file."""
+    for tool in ("mpicc", "mpirun"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    folder = tmp_path_factory.mktemp("mpi")
+    (folder / "program.c").write_text(MPI_PROGRAM)
+    subprocess.run(["mpicc", "-w", "-o", folder / "program", folder / "program.c"], check=True)
+    return folder / "program"
+
+
+@pytest.mark.mpi
+def test_mpi_jobs_and_serial_programs_in_one_folder(mpi_program: Path, folder: Path) -> None:
+    commands = [
+        [f"exec mpirun -np 2 '{mpi_program}' $NAME"] if number % 2 else ["exec cat data"] for number in range(6)
+    ]
+    settings = [{"OMPI_MCA_rmaps_base_oversubscribe": "1"}] * 6
+    said = together(commands, folder, settings)
+    logs = [Path(found[1]) for found in (re.search(r"iolens: log: (.*)", one) for one in said) if found]
+    assert len(set(logs)) == 6
+    assert {*logs} == {*folder.glob("*.darshan")}
+    for number, log in enumerate(logs):
+        job = read_log(log)
+        names = {Path(name).name for name in job.names.values()}
+        assert job.nprocs == (2 if number % 2 else 1)
+        assert names >= ({f"run{number}-0", f"run{number}-1"} if number % 2 else {"data"})
+        assert not {name for name in names if name.startswith("run") and not name.startswith(f"run{number}-")}
+
+
+def test_a_log_is_known_by_its_name_of_a_run_and_not_by_a_clock(folder: Path) -> None:
+    """A log that a node with another clock wrote is older, or newer, than everything of this node."""
+    script = "cp data copy-old; cp data copy-new; touch -d 1990-01-01 out/*_cp_*; cp data copy-last"
+    with started("--output", "out", "--", "sh", "-c", script, cwd=folder) as process:
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0
+    logs = {*(folder / "out").glob("*.darshan")}
+    assert len({run_of_log(log) for log in logs}) == 1
+    with (folder / "out" / "processes.csv").open() as table:
+        assert {row["log"] for row in csv.DictReader(table)} == {log.name for log in logs}
+    assert f"{len(logs)} logs in out" in said
+
+
+def test_logs_of_two_machines_with_the_same_numbers_are_gathered_apart(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Containers and machines that share a folder may give two runs the same process number."""
+    together([["exec cat data"]] * 4, folder)
+    logs = sorted(folder.glob("*.darshan"))
+    monkeypatch.setattr(processes.os, "getpid", lambda: 7)
+    for pair in (logs[:2], logs[2:]):
+        processes.collect_processes(pair, None, "a program/name")
+    places = sorted(folder.glob("iolens-*"))
+    assert [place.name for place in places] == ["iolens-name-7", "iolens-name-7-2"]
+    assert [len(list(place.glob("*.darshan"))) for place in places] == [2, 2]
+
+
+def test_commands_in_messages_can_be_pasted(folder: Path) -> None:
+    place = folder / "a folder; with $signs"
+    with started("--output", str(place), "--", "sh", "-c", SCRIPT, cwd=folder, NAME="x") as process:
+        said = process.communicate(timeout=PATIENCE)[1]
+    (command,) = re.findall(r"`(iolens report .*?)` makes", said)
+    assert shlex.split(command) == ["iolens", "report", str(place)]
+    (command,) = re.findall(r"next: (iolens report .*)", said)
+    assert Path(shlex.split(command)[2]).parent == place
+
+
+@pytest.mark.parametrize(("mode", "expected"), [(None, 0o600), ("0440", 0o640), ("nonsense", 0o600)])
+def test_files_with_command_lines_have_the_permissions_of_logs(mode: str | None, expected: int, folder: Path) -> None:
+    settings = {"IOLENS_LOG_MODE": mode} if mode else {}
+    words = ("--output", "out", "--", "sh", "-c", "umask 0; " + SCRIPT)
+    with started(*words, cwd=folder, NAME="x", **settings) as process:
+        process.communicate(timeout=PATIENCE)
+    for name in ("run.json", "processes.csv", "files.csv"):
+        assert (folder / "out" / name).stat().st_mode & 0o777 == expected
+    for log in (folder / "out").glob("*.darshan"):
+        assert log.stat().st_mode & 0o777 == expected & ~0o200
+
+
+def test_without_a_log_only_known_reasons_are_given(folder: Path) -> None:
+    spool = folder / "spool"
+    spool.mkdir()
+    kill = f"cat data >/dev/null; rm -r '{spool}'; kill -KILL $$"
+    for settings, script, reason in (
+        ({"IOLENS_SPOOL": "none"}, "read x <data; kill -KILL $$", "with IOLENS_SPOOL=none a killed process"),
+        (
+            {"IOLENS_SPOOL": str(spool), "IOLENS_APP_EXCLUDE": "cat,rm"},
+            kill,
+            f"but {spool}/iolens-{os.geteuid()} did not",
+        ),
+        ({}, "exit 3", "either no process loaded the profiler, or none of those that did opened a file"),
+    ):
+        with started("--", "sh", "-c", script, cwd=folder, **settings) as process:
+            said = process.communicate(timeout=PATIENCE)[1]
+        assert "no log was written: " in said
+        assert reason in said
+
+
+def test_a_failure_after_the_program_keeps_its_exit_code(folder: Path) -> None:
+    """The tables cannot be written because their names are taken by folders."""
+    script = "mkdir out/processes.csv out/run.json; cp data a; cp data b; exit 7"
+    with started("--output", "out", "--", "sh", "-c", script, cwd=folder) as process:
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 7
+    assert "Traceback" not in said
+    assert "processes.csv" in said
+
+
+def test_a_spool_is_of_a_batch_job_only_if_the_batch_system_gave_its_number() -> None:
+    spool = Spool(**{field.name: 0 for field in fields(Spool)} | {"jobid": 4711, "pid": 4711})  # type: ignore[arg-type]
+    assert not JobSelection(batch_job=4711).takes([spool])
+    assert JobSelection(batch_job=4711).takes([replace(spool, pid=1)])
+    assert not JobSelection(batch_job=4712).takes([replace(spool, pid=4712)])

@@ -83,21 +83,12 @@ def test_recover_tells_what_became_of_a_spool(moment: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("moment", ["write", "create"])
 def test_a_process_killed_while_it_writes_its_log_leaves_no_half_of_it(moment: str, tmp_path: Path) -> None:
     """The program installs a filter that kills it when the profiler writes the log, or has created its file."""
-    program = tmp_path / "program"
-    words = ["gcc", "-std=gnu11", "-w", "-o", program, Path(__file__).parents[1] / "c/killed_at_log.c"]
+    made = tmp_path / "program"
+    words = ["gcc", "-std=gnu11", "-w", "-o", made, Path(__file__).parents[1] / "c/killed_at_log.c"]
     subprocess.run(words, check=True)
+    program = [made, "create"] if moment == "create" else [made]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "iolens",
-            "run",
-            "--output",
-            tmp_path / "out",
-            "--",
-            program,
-            *["create"] * (moment == "create"),
-        ],
+        [sys.executable, "-m", "iolens", "run", "--output", tmp_path / "out", "--", *program],
         cwd=tmp_path,
         env=surroundings(tmp_path),
         capture_output=True,

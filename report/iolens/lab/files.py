@@ -41,12 +41,12 @@ def move_into(folder: Path, path: Path) -> Path:
     """
     for number in itertools.count(1):
         target = folder / (path.name if number == 1 else f"{path.stem}-{number}{path.suffix}")
-        if _renamed(path, target):
+        if rename_new(path, target):
             return target
     raise AssertionError("the numbers have no end")
 
 
-def _renamed(path: Path, target: Path) -> bool:
+def rename_new(path: Path, target: Path) -> bool:
     """Renames a file; returns False if the new name is taken. Only a hard link finds that out in the same moment."""
     try:
         os.link(path, target, follow_symlinks=False)

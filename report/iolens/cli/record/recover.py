@@ -175,7 +175,8 @@ def _collect(args: argparse.Namespace) -> int:
         raise UsageError("--collect takes the spools of this node only; leave the folders out")
     job = os.environ.get("SLURM_JOB_ID", "")
     own = job.isdecimal() and not (args.job or args.all)
-    moved, left = rescue.collect_rescued(args.collect.resolve(), JobSelection((job,)) if own else _choice(args))
+    choice = JobSelection(batch_job=int(job)) if own else _choice(args)
+    moved, left = rescue.collect_rescued(args.collect.resolve(), choice)
     if moved or left:
         print_line(f"{os.uname().nodename}: {moved} spools were moved to {args.collect}, {left} were left here")
     return int(left > 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.cli.numbers import whole_number
-from iolens.errors import UsageError
+from iolens.errors import IolensError, UsageError
 from iolens.lab.installation import need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import preload
@@ -283,13 +283,28 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_in_place(args: argparse.Namespace, words: list[str], place: LogPlace, settings: Mapping[str, str]) -> int:
-    """Runs the command with its logs in this place, and says where they are; returns the program's exit code."""
+    """Runs the command with its logs in this place; returns the program's exit code, or 1 if only the work after it
+    failed.
+    """
     setup = _setup_of(args, words, place.folder.resolve(), settings)
     _refuse_settings(args, setup.application)
     output = place.folder if args.output else None
     streams = (output / "stdout.txt", output / "stderr.txt") if output else (None, None)
     with interruptible(), echoed(_shown_streams(args, output)):
         outcome = execute(words, setup, *streams)
+    try:
+        _tell(args, words, place, setup, outcome)
+    except (IolensError, OSError) as error:
+        say(str(error))
+        return outcome.exit_code or 1
+    return outcome.exit_code
+
+
+def _tell(args: argparse.Namespace, words: list[str], place: LogPlace, setup: Setup, outcome: Outcome) -> None:
+    """Gives the logs their names, writes run.json and tables, and says where all of it is. The program has ended, and
+    an error here must not take the place of its exit code.
+    """
+    output = place.folder if args.output else None
     outcome = outcome._replace(logs=name_logs(outcome.logs, place))
     if output:
         from iolens.lab.run.record import write_single
@@ -303,7 +318,6 @@ def _run_in_place(args: argparse.Namespace, words: list[str], place: LogPlace, s
 
         print_summary(outcome.logs)
     _say_where_log_is(outcome, args.profiler, output, _program_name(words, args.container))
-    return outcome.exit_code
 
 
 def _shown_streams(args: argparse.Namespace, output: Path | None) -> list[tuple[Path, int]]:

@@ -12,6 +12,7 @@ from iolens.errors import IolensError
 from iolens.lab.files import like_a_log, write_aside
 from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.run.execute import Outcome
+from iolens.lab.run.own_logs import run_of_log
 from iolens.lab.run.preload import Setup
 from iolens.lab.storage.backends import backend_named
 
@@ -64,7 +65,10 @@ def read_outcome(folder: Path) -> Outcome | None:
         return None
     texts: Sequence[str] = ("command", "hosts")
     content |= {key: tuple(content[key]) for key in texts} | {"logs": ()}
-    return Outcome(**content)._replace(logs=logs_in(folder))
+    outcome = Outcome(**content)
+    # Logs without the name of a run are Darshan's, or of a version before runs had names.
+    own = (None, outcome.run) if outcome.run else ()
+    return outcome._replace(logs=tuple(log for log in logs_in(folder) if not own or run_of_log(log) in own))
 
 
 def logs_in(folder: Path) -> tuple[Path, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +34,7 @@ def rescue(run: str, logs: Path, why: str) -> tuple[list[Path], bool]:
     """
     made, lacking = [], False
     for job in _remains(run):
-        where = " ".join(sorted({str(Path(one.spool).parent) for one in job}))
+        where = shlex.join(sorted({str(Path(one.spool).parent) for one in job}))
         what = f"{job[0].program} ({len(job)} of {max(job[0].ranks, 1)} processes)"
         if _still_runs(job):
             command = f"iolens recover --job {job[0].pid} {where}"
@@ -62,12 +63,12 @@ def _remains(run: str) -> list[list[Spool]]:
 
 def collect_rescued(folder: Path, choice: JobSelection) -> tuple[int, int]:
     """Moves the spools of the chosen jobs' ended processes from this node to a folder that several nodes share. Returns
-    how many spools were moved, and how many stay. Processes of jobs that were named are given time to end.
+    how many spools were moved, and how many stay. Processes of named jobs, and of a batch job, are given time to end.
     """
     end = time.monotonic() + PATIENCE
     while True:
         found = [one for job in jobs(read_spools(default_folders())[0]) if choice.takes(job) for one in job]
-        if not choice.names or time.monotonic() > end or not _still_runs(found):
+        if not (choice.names or choice.batch_job) or time.monotonic() > end or not _still_runs(found):
             break
         time.sleep(PERIOD)
     ended = [one for one in found if state(one) == "ended"]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iolens.errors import IolensError, UsageError
+from iolens.lab.files import rename_new
 from iolens.lab.recovery import recover
 from iolens.lab.recovery.places import SNAPSHOT_MARK, default_folders
 from iolens.lab.recovery.recover import Spool
@@ -56,7 +57,7 @@ def take(job: Sequence[Spool], folder: Path) -> Path:
             raise IolensError(f"{job[0].program}, job {job[0].jobid}, cannot be read now: {reason[-1]}")
         made, _ = recover.printed_paths(done.stdout)
         names = (folder / f"{made.stem}{SNAPSHOT_MARK}{number}{made.suffix}" for number in itertools.count(1))
-        return made.rename(next(name for name in names if not name.exists()))
+        return next(name for name in names if rename_new(made, name))
 
 
 def look(job: Sequence[Spool]) -> Job:

@@ -22,7 +22,7 @@ from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import core_clock, cores_since, machine
 from iolens.lab.run.own_logs import logs_of_run
 from iolens.lab.run.preload import Setup, instrumented
-from iolens.lab.run.stopping import end
+from iolens.lab.run.stopping import OTHER_RUN, RUN, end
 from iolens.lab.say import say
 
 _ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
@@ -66,7 +66,7 @@ def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stde
 
 def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
     """Does the work of `execute`; `run` is the name that marks the profiler's spools as those of this run."""
-    marked = setup._replace(application={**setup.application, "IOLENS_RUN": run})
+    marked = setup._replace(application={**setup.application, _mark_of(setup): run})
     before = set(setup.logs.glob("*.darshan"))
     moved: list[Path] = []
     moment, load, here = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()), os.getloadavg()[0], machine()
@@ -110,6 +110,13 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
         records_remain=lacking,
         run=run,
     )
+
+
+def _mark_of(setup: Setup) -> str:
+    """Returns the variable that names the run. Without the profiler it is another one: inside a run with the profiler,
+    the processes are recorded for that outer run, whose name they must keep.
+    """
+    return RUN if setup.profiler == "iolens" else OTHER_RUN
 
 
 def _started(

@@ -47,7 +47,7 @@ def _gathered(logs: Sequence[Path], program: str) -> tuple[Path, ...]:
             folder.mkdir()
         except FileExistsError:
             continue
-        return tuple(move_into(folder, log) for log in logs)
+        return tuple(move_into(folder, log) for log in logs if log.exists())
     raise AssertionError("the numbers have no end")
 
 

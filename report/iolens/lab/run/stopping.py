@@ -11,6 +11,8 @@ from pathlib import Path
 
 _GRACE = 10.0
 """Maximum time in seconds that an interrupted command, and then its processes, may take to end."""
+RUN, OTHER_RUN = "IOLENS_RUN", "IOLENS_OTHER_RUN"
+"""Variables that name the run of a process: the first also for the profiler, the second for runs without it."""
 PERIOD = 0.05
 """Seconds between two checks of the processes."""
 
@@ -37,10 +39,10 @@ def end(process: subprocess.Popen[bytes], run: str) -> int:
 
 def processes_of(run: str) -> list[int]:
     """Returns the processes on this node, of this user, whose environment has the run's name."""
-    mark = f"IOLENS_RUN={run}".encode()
+    marks = {f"{name}={run}".encode() for name in (RUN, OTHER_RUN)}
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if mark in (folder / "environ").read_bytes().split(b"\0"):
+            if not marks.isdisjoint((folder / "environ").read_bytes().split(b"\0")):
                 found.append(int(folder.name))
     return found
