@@ -11,8 +11,10 @@ from iolens.fleet.rows import Met, rows_of
 from iolens.log import Job
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.files.stripes.striping import file_stripes, striped_files, unrecorded_files
-from iolens.metrics.job.ranks import io_span_seconds
-from iolens.metrics.job.share import io_mean_seconds
+from iolens.metrics.job.cost import all_performance
+from iolens.metrics.job.ranks import io_span_seconds, io_span_share, write_turns
+from iolens.metrics.job.share import extra_seconds, io_mean_seconds
+from iolens.metrics.processor.sampled.largest import largest_part
 from iolens.metrics.subjects.subject import Trial
 from iolens.metrics.subjects.values import RUN, values_of
 from iolens.metrics.why.answers import storage_bound
@@ -35,7 +37,7 @@ BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 def contradictions(job: Job, found: Diagnosis) -> list[str]:
     """Returns contradictions in the judgement of a job."""
-    checks = (_gauges, _silence, _bounds, _names, _hints, _layouts, _remedies, _pages, _outputs, _fleet)
+    checks = (_gauges, _silence, _bounds, _headline, _names, _hints, _layouts, _remedies, _pages, _outputs, _fleet)
     return [said for check in checks for said in check(job, found)]
 
 
@@ -89,6 +91,34 @@ def _bounds(job: Job, found: Diagnosis) -> Iterator[str]:
     if printed and share is not None and float(printed[1]) / 100 < share - 1e-10:
         yield f"{found.verdict.sentence!r} for {share}"
     yield from (f"{one.id}: {one.evidence!r} names many files before bytes of one" for one in _mixed(found))
+
+
+def _headline(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields a headline of a single process that is not about the largest part of its time, and findings with more time
+    than the layers of I/O have in the table of their speeds.
+    """
+    part, share = largest_part(job), io_span_share(job) or 0.0
+    if job.nprocs == 1 and part is not None and not job.coarse and part.kind not in ("io", "cores"):
+        about_parts = found.verdict.evidence.startswith("Parts of")
+        if part.share > share and part.share * job.run_time >= 0.5 and not about_parts:
+            yield f"{found.verdict.sentence!r}, but {part.kind} took {part.share} and I/O {share}"
+        if about_parts and share > part.share + 1e-9 and found.worth:
+            yield f"{found.verdict.sentence!r}, but I/O took {share} and {part.kind} {part.share}"
+    own, common = extra_seconds(job)
+    turns = write_turns(job)
+    whole = sum(one.seconds for one in all_performance(job)) + float(own.max()) + common
+    whole = max(whole, 0.0 if turns is None else turns.covered) * (1 + 1e-6) + 1e-6
+    for one in found.findings:
+        # Records without the time of their slowest rank have no time in that table.
+        if one.gain is not None and one.id not in BESIDE_IO and _least_seconds(job, one.gain) > whole:
+            yield f"{one.id} can gain {one.gain} of {job.run_time} s; the layers have {whole} s"
+
+
+def _least_seconds(job: Job, gain: float) -> float:
+    """Returns the seconds that a gain stands for; on a clock of whole seconds the run may have been a second
+    shorter.
+    """
+    return gain * (job.run_time if tuple(map(int, job.version.split("."))) >= (3, 41) else max(job.run_time - 1, 0.0))
 
 
 def _printed_bound(job: Job, one: Finding) -> Iterator[str]:

@@ -104,7 +104,7 @@ def test_several_narrow_files_have_their_own_bytes_and_the_sum_apart() -> None:
     shared = {"rank": -1, "WRITES": 64, "BYTES_WRITTEN": 512 * MIB, "MAX_BYTE_WRITTEN": 512 * MIB - 1}
     rows = [shared | {"id": key, "F_WRITE_TIME": 80.0, "F_SLOWEST_RANK_TIME": 20.0} for key in (1, 2)]
     made = job(8, {"POSIX": frame("POSIX", rows), "LUSTRE": layouts({1: [3], 2: [4]})})
-    evidence = said(made)["narrow-stripes"].evidence
+    evidence = said(made, busy_target=MIB)["narrow-stripes"].evidence
     assert re.match(r"file\.\d: 8 ranks moved 512 MiB on 1 stripe; this file and 1 other like it took 40 s", evidence)
 
 

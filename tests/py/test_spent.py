@@ -52,6 +52,19 @@ def test_the_interval_holds_the_time_of_the_slowest_rank(places: tuple[int, ...]
             assert not found.is_interval
 
 
+def test_more_time_never_makes_the_interval_smaller() -> None:
+    draw = np.random.default_rng(11)
+    for _ in range(JOBS):
+        times = drawn_times(draw)
+        grown = times.copy()
+        grown[:, :, 2] *= 1 + draw.random()
+        before, after = (
+            slowest_seconds(merged(each), "POSIX", range(1, len(times) + 1), ("META",)) for each in (times, grown)
+        )
+        assert after.least >= before.least - 1e-9
+        assert after.most >= before.most - 1e-9
+
+
 def test_the_times_of_each_rank_make_the_interval_a_number() -> None:
     draw = np.random.default_rng(8)
     for _ in range(20):
@@ -105,7 +118,7 @@ def test_no_run_without_the_calls_saves_more_than_what_is_printed_as_a_bound() -
     said = above = 0
     for _ in range(300):
         made, saved = phases(draw)
-        (found,) = [one for one in diagnosis(made).findings if one.id == "small-writes"] or [None]
+        found = next((one for one in diagnosis(made).findings if one.id == "small-writes"), None)
         if found is None or found.gain is None:
             continue
         said += 1

@@ -207,7 +207,10 @@ def _may_wait_for_io(job: Job, limits: Limits, found: Largest, share: float) -> 
     if is_profiled or share < limits["worth_gain"]:
         return False
     if job.nprocs == 1 or found.kind == "cores":
-        return share >= found.share
+        from iolens.metrics.processor.sampled.parts import RUNNABLE
+
+        outside = _known_parts(job)[RUNNABLE] if found.kind == "cores" else found.share
+        return share >= outside
     return io_span(job) >= found.share * job.run_time
 
 

@@ -85,7 +85,7 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
     """Returns the part of the run time that a remedy may save (for I/O, no more than I/O cost), an upper bound of it,
     and whether the finding is only a note. On a clock of whole seconds both allow for a run that was a second shorter.
     """
-    if rule.always and not _is_judged(job, limits):
+    if rule.always and not _is_judged(job, limits) and not (rule.beside_io and _is_long(job, limits, seen)):
         return None, None, True
     if seen.seconds is None or job.run_time <= 0:
         return None, None, rule.note
@@ -94,6 +94,11 @@ def _gain(rule: Rule, seen: Seen, job: Job, limits: Limits) -> tuple[float | Non
     if rule.always and gain < limits["worth_gain"]:
         return None, None, True
     return gain, _bound(rule, seen, job, gain), rule.note
+
+
+def _is_long(job: Job, limits: Limits, seen: Seen) -> bool:
+    """Returns whether calls that the times of I/O do not contain took long enough to be judged."""
+    return not job.coarse and _estimate(seen) >= limits["least_seconds"]
 
 
 def _estimate(seen: Seen) -> float:

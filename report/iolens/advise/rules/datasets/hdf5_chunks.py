@@ -34,12 +34,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
     chunk *= np.maximum(records["H5D_DATATYPE_SIZE"], 1) * (records["H5D_CHUNK_SIZE_D1"] > 0)
     chunk = chunk[file_records(job, "H5D").order[file_records(job, "H5D").first]]
     calls, moved = table["READS"] + table["WRITES"], table["BYTES_READ"] + table["BYTES_WRITTEN"]
-    chosen = (moved > 0) & (chunk * calls >= limits["chunk_factor"] * moved)
-    if not chosen.any():
-        return None
     below = posix.where(among(posix["id"], files["id"]))
     asked, through = float(moved.sum()), float((below["BYTES_READ"] + below["BYTES_WRITTEN"]).sum())
-    if through < limits["amplification"] * asked:
+    # A column of a dataset whose chunks are rows asks for a little of each of many chunks.
+    cut = (chunk * calls >= limits["chunk_factor"] * moved) | (through >= limits["chunk_factor"] * asked)
+    chosen = (moved > 0) & (chunk > 0) & cut
+    if not chosen.any() or through < limits["amplification"] * asked:
         return None
     spent = slowest_seconds(job, "POSIX", below["id"], ("READ", "WRITE"))
     if float(calls[chosen].sum()) < max(1.0, limits["few_calls"]) and not is_costly(job, limits, spent):
@@ -57,12 +57,13 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="hdf5-chunks",
     title="HDF5 chunks do not fit the accesses",
-    says="chunks hold at least `chunk_factor` times the bytes of a mean access to their dataset, accesses are many or "
-    "costly, and POSIX moved `amplification` times the bytes requested from HDF5",
+    says="chunks hold at least `chunk_factor` times the bytes of a mean access to their dataset, or POSIX moved that "
+    "many times the bytes requested from HDF5; accesses are many or costly, and POSIX moved `amplification` times "
+    "these bytes",
     limits=("chunk_factor", "amplification", "few_calls", "worth_gain"),
     why="HDF5 moves whole chunks; a chunk that is not in the chunk cache is read again for each access to a part of "
     "it.",
     read_more="https://docs.hdfgroup.org (Chunking in HDF5); man h5repack",
     check=check,
-    before=("write-amplification",),
+    before=("write-amplification", "small-reads", "read-again", "random-access"),
 )

@@ -10,7 +10,6 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules.names import start_up_storm
-from iolens.advise.shared.counts import enough_calls
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file
@@ -20,6 +19,9 @@ from iolens.metrics.job.spent import NONE, of_ranks, slowest_seconds
 _CALLS = {"OPENS": "open", "STATS": "stat", "SEEKS": "seek", "RENAME_SOURCES": "rename"}
 _EXTRA = {"unlinks": "unlink", "mkdirs": "mkdir", "rmdirs": "rmdir", "links": "link", "truncates": "truncate"}
 """Counters of POSIX and STDIO, and columns of `posix_extra`, with the names of their calls."""
+
+_MOST_OF_RUN = 0.5
+"""Part of the run that calls must take if they are not many: a few hundred files that are written once are no fault."""
 
 REMEDY = """\
 Use fewer files, and open them less often:
@@ -49,7 +51,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
     spent = sum((slowest_seconds(job, name, table["id"], ("META",)) for name, table in tables.items()), start=NONE)
     own, common = extra_seconds(job)
     spent += of_ranks(job, own + common)
-    if not enough_calls(job, limits, _asked(calls), spent):
+    half = spent.about >= _MOST_OF_RUN * job.run_time
+    if _asked(calls) < limits["few_calls"] and not (half and _asked(calls) >= limits["some_calls"]):
         return None
     total, files = io_seconds(job) or 0.0, sum(len(table) for table in tables.values())
     if spent.about < limits["meta_share"] * total:
@@ -82,9 +85,9 @@ def _asked(calls: Mapping[str, float]) -> float:
 RULE = Rule(
     id="metadata-storm",
     title="Metadata calls take much of the I/O time",
-    says="many calls of open, close, stat, unlink, rename and the like, or some that are costly, take `meta_share` of "
-    "the I/O time or more; without files of libraries and modules if `start-up-storm` is reported",
-    limits=("meta_share", "few_calls", "some_calls", "worth_gain"),
+    says="many calls of open, close, stat, unlink, rename and the like, or some that take half of the run, take "
+    "`meta_share` of the I/O time or more; without files of libraries and modules if `start-up-storm` is reported",
+    limits=("meta_share", "few_calls", "some_calls"),
     why="These calls move no data, and one metadata server answers them for all ranks and all users.",
     read_more="https://wiki.lustre.org/Data_on_MDT; man lfs-setstripe(1)",
     check=check,

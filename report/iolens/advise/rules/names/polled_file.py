@@ -16,6 +16,9 @@ from iolens.metrics.job.spent import slowest_seconds
 _MOSTLY = 0.9
 """Smallest share of a layer's opens and stats that makes one file the one that is polled."""
 
+_RARELY = 10
+"""A file that is polled has at least this many opens and stats for each write."""
+
 REMEDY = """\
 Wait for an event instead of asking again and again:
 
@@ -38,12 +41,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         at = int(asked.argmax())
         looks = float(asked[at] / table["ranks"][at])
         small = max(table["MAX_BYTE_READ"][at], table["MAX_BYTE_WRITTEN"][at]) < limits["small_transfer"]
-        if (
-            not small
-            or looks < limits["repeats"]
-            or asked[at] < _MOSTLY * asked.sum()
-            or table["BYTES_WRITTEN"][at] > 0
-        ):
+        alone = asked[at] >= _MOSTLY * asked.sum() and asked[at] >= _RARELY * table["WRITES"][at]
+        if not small or not alone or looks < limits["repeats"]:
             continue
         spent = slowest_seconds(job, name, table["id"][at : at + 1], ("META", "READ"))
         if spent.about <= longest or not enough_calls(job, limits, float(asked[at]), spent):
@@ -52,8 +51,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
         done = {"open": table["OPENS"][at], "stat": table.get("STATS", asked * 0)[at], "read": table["READS"][at]}
         calls = ", ".join(say.count(float(number), call) for call, number in done.items() if number)
         evidence = (
-            f"{say.files(job, table['id'][at : at + 1])} is polled: {calls} of one small file that nobody wrote in "
-            f"this job; they took {say.seconds(spent)} on the slowest rank."
+            f"{say.files(job, table['id'][at : at + 1])} is polled: {calls} of one small file that is hardly ever "
+            f"written; they took {say.seconds(spent)} on the slowest rank."
         )
         best = Seen(evidence, spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
     return best
@@ -62,8 +61,8 @@ def check(job: Job, limits: Limits) -> Seen | None:
 RULE = Rule(
     id="polled-file",
     title="A file is polled",
-    says="one file of at most `small_transfer` bytes, which no rank writes, has nearly all opens and stats, `repeats` "
-    "or more for each rank, and these are many or costly",
+    says="one file of at most `small_transfer` bytes, which is hardly ever written, has nearly all opens and stats, "
+    "`repeats` or more for each rank, and these are many or costly",
     limits=("small_transfer", "repeats", "few_calls", "some_calls", "worth_gain"),
     why="A program that asks again and again keeps a core and a metadata server busy, and hears of the change late.",
     read_more="man inotify(7)",
