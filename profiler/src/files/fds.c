@@ -5,15 +5,24 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../runtime/context.h"
+#include "../system/large_room.h"
 #include "../system/path_room.h"
 #include "names.h"
 #include "../system/file_info.h"
 #include "../system/system_call.h"
 
 struct fds iolens_fds;
+
+/* Knowledge about each descriptor. Those without an open file are NUMBER_UNKNOWN until the kernel was asked,
+ * then NUMBER_SETTLED: they are no files that are recorded. Those with one are NUMBER_DOUBTED if they may
+ * have been closed unseen. */
+enum { NUMBER_UNKNOWN, NUMBER_SETTLED, NUMBER_DOUBTED };
+static _Atomic uint8_t knowledge[FDS_MAX] LARGE_ROOM;
+static _Atomic int known; /* One more than the highest descriptor whose knowledge was ever set. */
 
 /* Returns FDS_ALWAYS if the kernel must be asked for the position of a new open file after each transfer,
  * else 0. */
@@ -24,6 +33,13 @@ static uint8_t asks_of(int fd, bool append)
 }
 
 static bool in_range(int fd) { return fd >= 0 && fd < FDS_MAX; }
+
+static void know(int fd, uint8_t what)
+{
+    knowledge[fd] = what;
+    if (fd >= known)
+        known = fd + 1;
+}
 
 /* Functions with "locked" in their name must be called with fds.lock held. */
 
@@ -51,6 +67,7 @@ static void set_locked(int fd, struct open_file *open)
         release_locked(before);
     if (open)
         open->descriptors++;
+    knowledge[fd] = NUMBER_UNKNOWN;
     if (fd >= iolens_fds.used)
         iolens_fds.used = fd + 1;
 }
@@ -101,7 +118,7 @@ void fds_start(void)
 {
     int left = count_open();
     for (int word = 0; word < FDS_GIVEN_WORDS && left > 0; word++) {
-        iolens_fds.given[word] = iolens_fds.inherited[word] = open_from(64 * word);
+        iolens_fds.given[word] = open_from(64 * word);
         left -= __builtin_popcountll(iolens_fds.given[word]);
     }
 }
@@ -131,8 +148,8 @@ static bool is_given_twice(int fd, const struct stat *info)
 {
     struct stat other;
     for (int i = 0; i < FDS_GIVEN_MOST; i++)
-        if (i != fd && iolens_fds.given[i / 64] >> i % 64 & 1 && file_info_fd(i, &other) == 0 &&
-            other.st_ino == info->st_ino && other.st_dev == info->st_dev)
+        if (i != fd && fds_is_given(i) && file_info_fd(i, &other) == 0 && other.st_ino == info->st_ino &&
+            other.st_dev == info->st_dev)
             return true;
     return false;
 }
@@ -158,37 +175,143 @@ static bool is_followed_elsewhere(const struct file *file)
 struct open_file *fds_inherited(int fd)
 {
     struct stat info;
-    if (fd < 0 || fd >= FDS_GIVEN_MOST)
+    if (!in_range(fd) || knowledge[fd] == NUMBER_SETTLED || !iolens_owns_memory())
         return NULL;
-    uint64_t bit = UINT64_C(1) << fd % 64;
-    if (!(iolens_fds.inherited[fd / 64] & bit) || !iolens_owns_memory())
-        return NULL;
-    iolens_fds.inherited[fd / 64] &= ~bit;
+    know(fd, NUMBER_SETTLED);
     if (file_info_fd(fd, &info) != 0 || !S_ISREG(info.st_mode))
         return NULL;
     struct file *file = named_file(fd);
     long flags = system_call(SYS_fcntl, fd, F_GETFL);
     bool followed = file && is_followed_elsewhere(file), shared = followed || is_given_twice(fd, &info);
     struct open_file *open = file ? fds_open(fd, file, flags > 0 && flags & O_APPEND) : NULL;
-    if (open)
+    if (open) {
         open->asks |= shared ? FDS_ALWAYS : FDS_ONCE;
+        open->inherited = true;
+    }
     return open;
 }
 
 void fds_ask_again(int fd)
 {
     struct open_file *before = fds_take(fd);
-    bool given = fd >= 0 && fd < FDS_GIVEN_MOST;
-    uint64_t bit = given ? UINT64_C(1) << fd % 64 : 0;
-    if (given && (before || iolens_fds.given[fd / 64] & bit)) {
-        iolens_fds.given[fd / 64] |= bit;
-        iolens_fds.inherited[fd / 64] |= bit;
-    }
+    bool asked = fd >= 0 && fd < FDS_GIVEN_MOST && (before || fds_is_given(fd));
+    if (asked)
+        iolens_fds.given[fd / 64] |= UINT64_C(1) << fd % 64;
     if (before)
         fds_release(before);
+    fds_closed(fd);
     /* From now on the standard output may move the position of another descriptor without a call on that
      * descriptor. */
-    fds_inherited(fd);
+    if (asked)
+        fds_inherited(fd);
+}
+
+void fds_closed(int fd)
+{
+    if (in_range(fd) && knowledge[fd] != NUMBER_UNKNOWN)
+        knowledge[fd] = NUMBER_UNKNOWN;
+}
+
+void fds_fresh(int fd, bool may_be_file)
+{
+    struct open_file *before = fds_take(fd);
+    if (before) {
+        fds_release(before);
+        fds_doubt();
+    }
+    if (in_range(fd))
+        know(fd, may_be_file ? NUMBER_UNKNOWN : NUMBER_SETTLED);
+}
+
+void fds_received(const struct msghdr *message)
+{
+    int fd;
+    /* CMSG_NXTHDR takes the message as one that may be changed. */
+    struct msghdr *parts = (struct msghdr *)message;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(parts); part; part = CMSG_NXTHDR(parts, part)) {
+        size_t bytes = part->cmsg_len > CMSG_LEN(0) ? part->cmsg_len - CMSG_LEN(0) : 0;
+        bool rights = part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS;
+        for (size_t at = 0; rights && at + sizeof fd <= bytes; at += sizeof fd) {
+            memcpy(&fd, CMSG_DATA(part) + at, sizeof fd);
+            fds_fresh(fd, true);
+        }
+    }
+}
+
+void fds_doubt_one(int fd)
+{
+    struct open_file *open = iolens_fds.table && in_range(fd) ? iolens_fds.table[fd] : NULL;
+    if (!open)
+        return;
+    know(fd, NUMBER_DOUBTED);
+    open->asks |= FDS_DOUBT;
+}
+
+void fds_doubt(void)
+{
+    for (int fd = 0; fd < known; fd++)
+        knowledge[fd] = NUMBER_UNKNOWN;
+    for (int fd = 0; fd < iolens_fds.used; fd++)
+        fds_doubt_one(fd);
+}
+
+/* Returns true if the kernel's name of a descriptor is that of the file, also if the file has been unlinked
+ * meanwhile or never had a name in its folder (O_TMPFILE). */
+static bool has_name(int fd, const struct file *file)
+{
+    char *name = path_room_take();
+    size_t length = strlen(file->path);
+    if (name) {
+        name[0] = '\0';
+        names_of_fd(name, fd);
+    }
+    const char *rest = name && strncmp(name, file->path, length) == 0 ? name + length : NULL;
+    bool same = rest && (*rest == '\0' || strcmp(rest, " (deleted)") == 0 || strncmp(rest, "/#", 2) == 0);
+    path_room_give(name);
+    return same;
+}
+
+/* Returns true if a descriptor belongs to an open file, by the kernel's word. A standard stream, which has no
+ * path, is believed. */
+static bool is_still(int fd, struct open_file *open)
+{
+    struct stat info, named;
+    if (open->file->path[0] != '/')
+        return true;
+    if (file_info_fd(fd, &info) != 0)
+        return false;
+    if (open->inode != 0)
+        return open->inode == info.st_ino && open->device == info.st_dev;
+    bool same = has_name(fd, open->file) || (file_info(open->file->path, &named) == 0 &&
+                                             named.st_ino == info.st_ino && named.st_dev == info.st_dev);
+    if (same) {
+        open->inode = info.st_ino;
+        open->device = info.st_dev;
+    }
+    return same;
+}
+
+/* Returns true if another descriptor of an open file is still in doubt. */
+static bool is_doubted_elsewhere(const struct open_file *open)
+{
+    for (int fd = 0; open->descriptors > 1 && fd < iolens_fds.used; fd++)
+        if (iolens_fds.table[fd] == open && knowledge[fd] == NUMBER_DOUBTED)
+            return true;
+    return false;
+}
+
+struct open_file *fds_recheck(int fd, struct open_file *open)
+{
+    if (knowledge[fd] != NUMBER_DOUBTED)
+        return open;
+    bool same = is_still(fd, open);
+    knowledge[fd] = NUMBER_UNKNOWN;
+    if (!is_doubted_elsewhere(open))
+        open->asks &= (uint8_t)~FDS_DOUBT;
+    if (same)
+        return open;
+    fds_forget(fd, fd);
+    return fds_inherited(fd);
 }
 
 void fds_stream(int fd)
@@ -228,10 +351,11 @@ void fds_release(struct open_file *open)
 
 void fds_forget(int first, int last)
 {
-    for (int fd = first < 0 ? 0 : first; fd <= last && fd < iolens_fds.used; fd++) {
+    for (int fd = first < 0 ? 0 : first; fd <= last && (fd < iolens_fds.used || fd < known); fd++) {
         struct open_file *open = fds_take(fd);
         if (open)
             fds_release(open);
+        fds_closed(fd);
     }
 }
 

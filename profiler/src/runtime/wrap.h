@@ -3,7 +3,7 @@
  * A table of calls has one row per function (calls/row.h); what is done for each kind of row is one of
  *   FN (return type, name, parameters, arguments, event)
  *   FNB(return type, name, parameters, arguments, before, event)  `before` runs ahead of the real call
- *   FNZ(name, parameters, arguments, event)  returns nothing
+ *   FNZ(name, parameters, arguments, before, event)  returns nothing
  *   FNV(return type, name, parameters, last named parameter, fetch, inner parameters, real name, arguments,
  *       before, event)  variable arguments: `fetch` reads them from `list` into the inner parameters
  * of which the row itself gives all but `before` and `event`. An event is a call of an ordinary function; it

@@ -57,8 +57,8 @@ __attribute__((constructor)) static void await_handlers(void) { wrap_resolve_for
         va_end(list);                                                                                        \
         return ret;                                                                                          \
     }
-#define FNZ(name, params, args, event)                                                                       \
-    WRAPPER(WRAP_INSIDE, int, void_##name, name, params, (REAL(name) args, 0), (void)0, event)               \
+#define FNZ(name, params, args, before, event)                                                               \
+    WRAPPER(WRAP_INSIDE, int, void_##name, name, params, (REAL(name) args, 0), RECORDER(before), event)      \
     IOLENS_EXPORT void name params { (void)void_##name args; }
 #include WRAP_TABLE
 #undef FN

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../files/fds.h"
 #include "../runtime/wrap.h"
 #include "held.h"
 #include "signal_stack.h"
@@ -43,6 +44,9 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct t
 __sighandler_t bsd_signal(int number, __sighandler_t handler);
 int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
 
+#define GIVING_WAIT(ret_t, name, ...) static __typeof__(&name) real_##name;
+#include "giving_waits.def"
+#undef GIVING_WAIT
 #define WAIT(ret_t, name, ...) static __typeof__(&name) real_##name;
 #include "waits.def"
 #include "masked_waits.def"
@@ -54,6 +58,7 @@ static __typeof__(&sigprocmask) real_sigprocmask;
 static __typeof__(&pthread_sigmask) real_pthread_sigmask;
 static __typeof__(&sigpending) real_sigpending;
 static __typeof__(&setsockopt) real_setsockopt;
+static __typeof__(&signalfd) real_signalfd;
 static __typeof__(&sigaltstack) real_sigaltstack;
 
 static atomic_bool
@@ -64,6 +69,9 @@ enum { WHOLE_RANDOM = 256 }; /* A request up to this size is always returned who
 
 static void resolve_all(void)
 {
+#define GIVING_WAIT(ret_t, name, ...) (void)&REAL(name);
+#include "giving_waits.def"
+#undef GIVING_WAIT
 #define WAIT(ret_t, name, ...) (void)&REAL(name);
 #include "waits.def"
 #include "masked_waits.def"
@@ -75,6 +83,7 @@ static void resolve_all(void)
     (void)&REAL(pthread_sigmask);
     (void)&REAL(sigpending);
     (void)&REAL(setsockopt);
+    (void)&REAL(signalfd);
     (void)&REAL(sigaltstack);
 }
 
@@ -99,6 +108,26 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
     }
 #include "waits.def"
 #undef WAIT
+
+/* Notes the descriptors that came with the first `count` messages. */
+static void received_all(const struct mmsghdr *messages, int count)
+{
+    for (int i = 0; i < count; i++)
+        fds_received(&messages[i].msg_hdr);
+}
+
+#define GIVING_WAIT(ret_t, name, params, args, waits, gives)                                                 \
+    IOLENS_EXPORT ret_t name params                                                                          \
+    {                                                                                                        \
+        bool held = sampling_here() && (waits) && HOLD(REAL(name));                                          \
+        ret_t ret = REAL(name) args;                                                                         \
+        sampling_release(held);                                                                              \
+        if (ret >= 0 && iolens_active())                                                                     \
+            RECORDER(gives);                                                                                 \
+        return ret;                                                                                          \
+    }
+#include "giving_waits.def"
+#undef GIVING_WAIT
 
 #define WAIT(ret_t, name, params, args)                                                                      \
     IOLENS_EXPORT ret_t name params                                                                          \
@@ -129,6 +158,15 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
     }
 #include "signal_waits.def"
 #undef WAIT
+
+IOLENS_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+{
+    sigset_t copy;
+    int ret = REAL(signalfd)(fd, sampling_signal() == 0 ? set : without_ours(set, &copy), flags);
+    if (fd < 0 && ret >= 0 && iolens_active())
+        RECORDER(fds_fresh(ret, false));
+    return ret;
+}
 
 IOLENS_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {

@@ -34,7 +34,7 @@ void async_before_submit(long count, struct iocb **control)
     for (long i = 0; i < count; i++) {
         enum posix_direction direction = direction_of(control[i]);
         int fd = (int)control[i]->aio_fildes;
-        struct open_file *open = direction == POSIX_NOTHING ? NULL : fds_find(fd);
+        struct open_file *open = direction == POSIX_NOTHING ? NULL : fds_sure(fd);
         struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
         if (s)
             aio_add((struct aio_request){.control = control[i],

@@ -1,15 +1,8 @@
-/* The wrappers of async.def, and system calls made by number: openat2, which has no function in the C
- * library, calls on rings of io_uring, and io_submit, whose requests cannot be followed. */
-#include <fcntl.h>
+/* The wrappers of async.def. */
 #include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "../../files/names.h"
-#include "../../lifecycle/confined.h"
+#include "../../files/fds.h"
 #include "../../sampling/held.h"
-#include "../../system/path_room.h"
 #include "rings.h"
 #include "async.h"
 #include "posix.h"
@@ -87,8 +80,9 @@ struct __kernel_timespec;
 #define ON_RING_ENTER(ret_t, name, params, args)                                                             \
     ON_RING_ENTER2(ret_t, name, params, (ring_fd, submitted, wanted, flags, HELD_MASK))
 
-#define ON_RING_INIT(...)                       FN(__VA_ARGS__, if (ret >= 0) rings_follow_library(ring))
-#define ON_RING_SETUP(...)                      FN(__VA_ARGS__, if (ret >= 0) rings_follow(ret, params))
+#define ON_RING_INIT(...)                                                                                    \
+    FN(__VA_ARGS__, if (ret >= 0)(fds_fresh(ring->fd, false), rings_follow_library(ring)))
+#define ON_RING_SETUP(...)                      FN(__VA_ARGS__, if (ret >= 0)(fds_fresh(ret, false), rings_follow(ret, params)))
 #define ON_RING_EXIT(ret_t, name, params, args) FNB(ret_t, name, params, args, rings_leave(ring->fd), (void)0)
 #define ON_RING_MOVE(...)                                                                                    \
     FNB(__VA_ARGS__, rings_leave(ring->fd), if (ret >= 0) unfollowed_add(UNFOLLOWED_io_uring))
@@ -106,128 +100,3 @@ struct __kernel_timespec;
 
 #define WRAP_TABLE "profiler/src/modules/posix/async.def"
 #include "../../runtime/wrap_expand.h"
-
-#if defined(__x86_64__)
-
-/* Jumps to the real function for all system calls except the eight below. A wrapper in C would have a stack
- * frame, and a system call that creates a thread or a process must not return into a frame. */
-enum { IO_URING_SETUP = 425, IO_URING_ENTER = 426, IO_URING_REGISTER = 427, OPENAT2 = 437 };
-
-_Static_assert(SYS_close == 3 && SYS_io_submit == 209 && SYS_prctl == 157 && SYS_seccomp == 317,
-               "the numbers of system calls below must be those of this system");
-
-#define HIDDEN __attribute__((used, visibility("hidden")))
-
-static long resolve_first(long number, ...);
-
-HIDDEN long (*iolens_real_syscall)(long, ...) = resolve_first;
-
-static long resolve_first(long number, ...)
-{
-    va_list list;
-    long value[6];
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        value[i] = va_arg(list, long);
-    va_end(list);
-    wrap_resolve("syscall", &iolens_real_syscall);
-    return iolens_real_syscall(number, value[0], value[1], value[2], value[3], value[4], value[5]);
-}
-
-__attribute__((constructor)) static void resolve(void) { wrap_resolve("syscall", &iolens_real_syscall); }
-
-static long enter_ring(long ring, long submitted, long wanted, long flags, long argument, long bytes)
-{
-    bool followed = iolens_active();
-    int fd = flags & RING_ENTERS_REGISTERED ? -1 : (int)ring;
-    if (followed)
-        RECORDER(rings_before(fd, (uint32_t)submitted));
-    bool held = wanted > 0 && HOLD(iolens_real_syscall);
-    long ret = iolens_real_syscall(IO_URING_ENTER, ring, submitted, wanted, flags, argument, bytes);
-    sampling_release(held);
-    if (followed)
-        RECORDER(rings_after(fd));
-    return ret;
-}
-
-/* The kernel's struct open_how, which older headers lack. */
-struct opening {
-    uint64_t flags, mode, resolve;
-};
-
-enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT: the folder acts as the root as well. */
-
-/* Records an openat2. For a file that was opened below a folder which acts as the root (RESOLVE_IN_ROOT),
- * only the kernel knows the name. */
-static void note_opening(const struct call *c, int fd, int dirfd, const char *path, const struct opening *how)
-{
-    char *name = how->resolve & IN_ROOT && iolens_owns_memory() ? path_room_take() : NULL;
-    bool named = name && names_of_fd(name, fd);
-    posix_on_open(c, fd, named ? AT_FDCWD : dirfd, named ? name : path, (int)how->flags, (mode_t)how->mode);
-    path_room_give(name);
-}
-
-static long open_by_number(const void *caller, long dirfd, const char *path, const struct opening *how,
-                           long bytes)
-{
-    struct call c = {.function = "openat2", .caller = caller, .t0 = clock_now(&iolens.clock)};
-    long fd = iolens_real_syscall(OPENAT2, dirfd, path, how, bytes);
-    c.t1 = clock_now(&iolens.clock);
-    if (fd < 0)
-        RECORDER(posix_on_open(&c, -1, AT_FDCWD, NULL, 0, 0));
-    else
-        RECORDER(note_opening(&c, (int)fd, (int)dirfd, path, how));
-    return fd;
-}
-
-HIDDEN long iolens_noted_syscall(long number, long first, long second, long third, long fourth, long fifth,
-                                 long sixth)
-{
-    if (number == OPENAT2 && iolens_active())
-        return open_by_number(__builtin_return_address(0), first, (const char *)second,
-                              (const struct opening *)third, fourth);
-    if (number == SYS_prctl)
-        confined_prctl(first, second, third);
-    if (number == SYS_seccomp)
-        confined_seccomp(first, third);
-    if (number == IO_URING_ENTER)
-        return enter_ring(first, second, third, fourth, fifth, sixth);
-    if (number == SYS_close && iolens_active())
-        RECORDER(rings_leave((int)first));
-    long ret = iolens_real_syscall(number, first, second, third, fourth, fifth);
-    if (ret < 0 || !iolens_active())
-        return ret;
-    if (number == IO_URING_SETUP)
-        RECORDER(rings_follow((int)ret, (const struct ring_params *)second));
-    else if (number == IO_URING_REGISTER)
-        RECORDER(rings_on_register((int)first, (unsigned)second, (const void *)third, (unsigned)fourth));
-    else if (number == SYS_io_submit && !async_submitting)
-        RECORDER(unfollowed_add(UNFOLLOWED_io_submit));
-    return ret;
-}
-
-__asm__(".pushsection .text\n"
-        ".globl syscall\n"
-        ".type syscall, @function\n"
-        "syscall:\n"
-        "    cmpq $425, %rdi\n" /* io_uring_setup */
-        "    je iolens_noted_syscall\n"
-        "    cmpq $426, %rdi\n" /* io_uring_enter */
-        "    je iolens_noted_syscall\n"
-        "    cmpq $427, %rdi\n" /* io_uring_register */
-        "    je iolens_noted_syscall\n"
-        "    cmpq $209, %rdi\n" /* io_submit */
-        "    je iolens_noted_syscall\n"
-        "    cmpq $3, %rdi\n" /* close */
-        "    je iolens_noted_syscall\n"
-        "    cmpq $157, %rdi\n" /* prctl */
-        "    je iolens_noted_syscall\n"
-        "    cmpq $317, %rdi\n" /* seccomp */
-        "    je iolens_noted_syscall\n"
-        "    cmpq $437, %rdi\n" /* openat2 */
-        "    je iolens_noted_syscall\n"
-        "    jmp *iolens_real_syscall(%rip)\n"
-        ".size syscall, . - syscall\n"
-        ".popsection\n");
-
-#endif

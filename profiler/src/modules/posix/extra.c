@@ -58,7 +58,7 @@ void extra_on_path(const struct call *c, int dirfd, const char *path, enum extra
 
 void extra_on_fd(const struct call *c, int fd, enum extra which)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     count(c, open ? fds_file(open) : NULL, which, true);
 }
 
@@ -88,7 +88,7 @@ void extra_on_move(const struct call *c, int from, int64_t from_offset, int to, 
     posix_on_read(c, from, bytes, from_offset, true);
     posix_on_write(c, to, bytes, to_offset, true);
     for (int i = 0; i < 2; i++) {
-        struct open_file *open = fds_find(ends[i]);
+        struct open_file *open = fds_sure(ends[i]);
         count(c, open ? fds_file(open) : NULL, which, false);
     }
 }

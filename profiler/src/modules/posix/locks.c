@@ -25,7 +25,7 @@ enum lock_kind { LOCK_SHARED_KIND, LOCK_EXCLUSIVE_KIND, LOCK_RELEASE_KIND };
 
 static struct file *file_of(int fd)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     return open && !iolens_paused() ? fds_file(open) : NULL;
 }
 

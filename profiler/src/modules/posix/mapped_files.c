@@ -70,7 +70,7 @@ static struct mapped_counts *counts_of(struct file *file)
 /* Returns the file of a descriptor; NULL if it is not recorded. */
 static struct file *file_of(int fd)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     return open && posix_state_of(open, fd) ? fds_file(open) : NULL;
 }
 
@@ -118,7 +118,7 @@ void mapped_before_mmap(struct call *c, const struct map_call *map)
     if (map->flags & MAP_FIXED)
         mapped_before_munmap(map->address, map->bytes);
     bool counts = !(map->flags & MAP_ANONYMOUS) && iolens_owns_memory() && !iolens_paused();
-    struct open_file *open = counts ? fds_find(map->fd) : NULL;
+    struct open_file *open = counts ? fds_sure(map->fd) : NULL;
     if (!open)
         return;
     c->mark = ask_descriptor(map);

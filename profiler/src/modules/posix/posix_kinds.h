@@ -31,6 +31,10 @@
 #define ON_CLOSE_RANGE(...)                                                                                  \
     FNB(__VA_ARGS__, posix_before_close_range(first, last, flags),                                           \
         if (ret == 0) posix_on_close_range(&c, first, last, flags))
+#define ON_CLOSEFROM(ret_t, ...)                                                                             \
+    FNZ(__VA_ARGS__, posix_before_close_range(FIRST_OPEN, UINT_MAX, 0),                                      \
+        posix_on_close_range(&c, FIRST_OPEN, UINT_MAX, 0))
+#define FIRST_OPEN (unsigned)(first_fd > 0 ? first_fd : 0)
 
 #define READ(offset, aligned)  posix_on_read(&c, fd, ret, offset, aligned)
 #define WROTE(offset, aligned) posix_on_write(&c, fd, ret, offset, aligned)
@@ -126,7 +130,6 @@
 #define ON_SPLICE(...)          FN(__VA_ARGS__, (BOTH_PLACES, MOVED(c.target, EXTRA_splices)))
 
 /* The following kinds of calls are not recorded. */
-#define ON_CLOSEFROM(...)
 #define ON_FGETXATTR(...)
 #define ON_GETXATTR(...)
 #define ON_IOCTL(...)

@@ -1,5 +1,6 @@
 /* Calls that move no bytes: open, close, seek, stat, sync, rename. */
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@
 /* Returns the state of fd's file with its lock held, or NULL. */
 static struct posix_state *lock_fd(int fd)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (s)
         spin_lock(&s->lock);
@@ -110,15 +111,17 @@ void posix_on_open(const struct call *c, int fd, int dirfd, const char *path, in
         return;
     }
     struct file *file = opened_file(fd, dirfd, path);
+    if (!file || fds_is_followed(fd))
+        fds_fresh(fd, false);
     struct open_file *open = file ? fds_open(fd, file, flags & O_APPEND) : NULL;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
-    if (s && flags & O_DSYNC) /* O_SYNC has this bit, too. */
-        extra_on_sync_open(c, file);
-    if (!s) {
-        if (!open || !iolens_paused())
-            fds_forget(fd, fd);
+    if (open && !s && !iolens_paused())
+        fds_fresh(fd, false);
+    streams_replaced(fd);
+    if (!s)
         return;
-    }
+    if (flags & O_DSYNC) /* O_SYNC has this bit, too. */
+        extra_on_sync_open(c, file);
     begin_open(s, c, mode);
 }
 
@@ -131,7 +134,7 @@ void posix_on_file_open(const struct call *c, struct file *file, mode_t mode)
 
 void posix_on_dup(const struct call *c, int copy, int fd)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     if (copy < 0 || !iolens_owns_memory())
         return;
     if (rings_used())
@@ -145,6 +148,8 @@ void posix_on_dup(const struct call *c, int copy, int fd)
         fds_forget(copy, copy);
     else
         fds_ask_again(copy);
+    if (copy != fd)
+        streams_replaced(copy);
     if (!s)
         return;
     spin_lock(&s->lock);
@@ -158,7 +163,7 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
     struct file *file = fd >= 0 ? streams_file(stream) : NULL;
     if (!file || !iolens_owns_memory())
         return;
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     if (!open || open->file != file)
         open = fds_open(fd, file, false);
     if (open) {
@@ -177,7 +182,7 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
 
 static void on_flags(int fd, intptr_t flags)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     if (!open)
         return;
     open->append = flags & O_APPEND;
@@ -196,7 +201,7 @@ void posix_on_fcntl(const struct call *c, int result, int fd, int command, intpt
 
 void posix_on_seek(const struct call *c, int fd, int64_t offset)
 {
-    struct open_file *open = offset >= 0 ? fds_find(fd) : NULL;
+    struct open_file *open = offset >= 0 ? fds_sure(fd) : NULL;
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
         return;
@@ -220,7 +225,7 @@ void posix_on_failed_stat(const struct call *c)
 
 void posix_on_fstat(const struct call *c, int fd)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (s)
         count_meta(s, c, POSIX_STATS);
@@ -261,7 +266,7 @@ void posix_on_file_sync(const struct call *c, struct file *file, enum posix_int 
 
 void posix_on_sync(const struct call *c, int fd, enum posix_int counter)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     if (open && posix_state_of(open, fd))
         posix_on_file_sync(c, fds_file(open), counter);
 }
@@ -297,11 +302,12 @@ void posix_on_rename(const struct call *c, int olddir, const char *from, int new
 
 void posix_before_close(struct call *c, int fd)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     if (!open) {
         connections_before_close(fd);
         if (rings_used())
             rings_leave(fd);
+        fds_closed(fd);
     }
     if (!open || !iolens_owns_memory())
         return;
@@ -334,7 +340,8 @@ void posix_before_close_range(unsigned first, unsigned last, int flags)
     if (flags & ~(int)CLOSE_RANGE_UNSHARE || !iolens_owns_memory())
         return;
     for (unsigned fd = first; fd <= last && fd < FDS_GIVEN_MOST; fd++)
-        (void)fds_find((int)fd);
+        if (fds_is_given((int)fd) || fds_is_followed((int)fd))
+            (void)fds_sure((int)fd);
     connections_before_close_range(first, last);
     rings_leave_range(first, last);
 }
@@ -347,4 +354,5 @@ void posix_on_close_range(const struct call *c, unsigned first, unsigned last, i
     for (unsigned fd = first; fd <= last && fd < (unsigned)iolens_fds.used; fd++)
         if ((one.taken = fds_take((int)fd)))
             posix_on_close(&one, 0);
+    fds_forget((int)first, last > INT_MAX ? INT_MAX : (int)last);
 }

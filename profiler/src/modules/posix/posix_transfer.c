@@ -137,9 +137,25 @@ __attribute__((noinline)) static void on_failed_transfer(const struct call *c, e
                                                          int fd)
 {
     int error = *errno_place();
-    struct open_file *open = fds_find(fd);
+    /* These errors also tell that the descriptor was closed unseen. */
+    if (error == EBADF || error == ESPIPE)
+        fds_doubt_one(fd);
+    struct open_file *open = fds_sure(fd);
     if (open && fds_file(open))
         failed_calls_add(c, direction == POSIX_READING ? FAILED_read : FAILED_write, error);
+}
+
+/* Records a transfer by a descriptor that may belong to another file by now. */
+__attribute__((noinline)) static void on_doubted_transfer(const struct call *c,
+                                                          enum posix_direction direction, int fd,
+                                                          ssize_t bytes, int64_t offset, bool aligned)
+{
+    if (!fds_sure(fd))
+        return;
+    if (direction == POSIX_READING)
+        posix_on_read(c, fd, bytes, offset, aligned);
+    else
+        posix_on_write(c, fd, bytes, offset, aligned);
 }
 
 __attribute__((always_inline)) static inline void on_transfer(const struct call *c,
@@ -155,8 +171,13 @@ __attribute__((always_inline)) static inline void on_transfer(const struct call 
     if (!s)
         return;
     /* The kernel is asked before the lock is taken, because the answer may take long. */
-    if (__builtin_expect(open->asks, 0))
+    if (__builtin_expect(open->asks, 0)) {
+        if (open->asks & FDS_DOUBT && fds_recheck(fd, open) != open) {
+            on_doubted_transfer(c, direction, fd, bytes, offset, aligned);
+            return;
+        }
         offset = asked_begin(open, fd, direction, offset, bytes);
+    }
     spin_lock(&s->lock);
     int64_t begin = begin_of(open, offset, bytes);
     add_transfer(s, direction, c, begin, bytes, aligned);
@@ -179,7 +200,7 @@ void posix_on_write(const struct call *c, int fd, ssize_t bytes, int64_t offset,
 
 void posix_on_append(const struct call *c, int fd, ssize_t bytes, int64_t offset, bool aligned)
 {
-    struct open_file *open = fds_find(fd);
+    struct open_file *open = fds_sure(fd);
     if (open && offset == POSIX_AT_POSITION)
         open->asks |= FDS_ONCE;
     else if (bytes >= 0)
@@ -197,7 +218,7 @@ bool posix_all_aligned(const struct iovec *vector, int count)
 
 static void submit(double t0, enum posix_direction direction, const struct aiocb *control)
 {
-    struct open_file *open = fds_find(control->aio_fildes);
+    struct open_file *open = fds_sure(control->aio_fildes);
     struct posix_state *s = open ? posix_state_of(open, control->aio_fildes) : NULL;
     bool appends = s && open->append && direction == POSIX_WRITING;
     if (s)

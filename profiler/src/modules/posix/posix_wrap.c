@@ -1,6 +1,7 @@
 /* The wrapped POSIX functions: the rows of calls/posix.def, expanded. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>

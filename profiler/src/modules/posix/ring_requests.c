@@ -196,7 +196,7 @@ static void find_file(struct ring *ring, struct ring_request *request)
         request->appends = known.appends;
         return;
     }
-    struct open_file *open = fds_find(request->asked.fd);
+    struct open_file *open = fds_sure(request->asked.fd);
     request->file = open ? fds_file(open) : NULL;
     request->appends = open && open->append;
 }
@@ -272,7 +272,7 @@ static void end_open(struct ring *ring, const struct ring_request *request, cons
 static bool moved_position(const struct ring_request *request, enum posix_direction direction,
                            const struct call *c)
 {
-    struct open_file *open = is_fixed(request) ? NULL : fds_find(request->asked.fd);
+    struct open_file *open = is_fixed(request) ? NULL : fds_sure(request->asked.fd);
     if (request->asked.offset != UINT64_MAX || !open || open->file != request->file)
         return false;
     if (direction == POSIX_READING)

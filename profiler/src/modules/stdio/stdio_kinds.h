@@ -62,7 +62,7 @@
 #define ON_UNGETWC(...)       FN(__VA_ARGS__, if (ret != WEOF) stdio_on_wide_unget(stream, letter))
 
 #define ON_UNGETC(...)        FN(__VA_ARGS__, if (ret != EOF) stdio_on_unget(stream, 1))
-#define ON_REWIND(ret_t, ...) FNZ(__VA_ARGS__, stdio_on_seek(&c, stream, 0))
+#define ON_REWIND(ret_t, ...) FNZ(__VA_ARGS__, (void)0, stdio_on_seek(&c, stream, 0))
 #define ON_FSEEK(...)         FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))
 #define ON_FSETPOS(...)       FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))
 

@@ -47,6 +47,7 @@ void stdio_on_fopen(const struct call *c, FILE *stream, const char *path, const 
         return;
     }
     struct file *file = opened_file(stream, path);
+    fds_fresh(fileno_unlocked(stream), true);
     if (!file) {
         streams_forget(stream);
         return;
@@ -61,7 +62,7 @@ void stdio_on_tmpfile(const struct call *c, FILE *stream) { stdio_on_fopen(c, st
 
 void stdio_on_fdopen(const struct call *c, FILE *stream, int fd, const char *mode)
 {
-    struct open_file *open = stream && iolens_owns_memory() ? fds_find(fd) : NULL;
+    struct open_file *open = stream && iolens_owns_memory() ? fds_sure(fd) : NULL;
     struct file *file = open ? fds_file(open) : NULL;
     if (!file)
         return;

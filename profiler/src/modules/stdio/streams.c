@@ -78,16 +78,44 @@ bool streams_is_redirected(const char *name)
 
 struct stream *streams_known(FILE *handle) { return handle ? find(handle) : NULL; }
 
+/* Returns the open file that the program itself has opened for a standard stream, as a shell does for the
+ * output of its own commands. Returns NULL for a file that it inherited: such a stream has Darshan's name. */
+static struct open_file *opened_for(int fd)
+{
+    bool replaced = fd >= 0 && fd <= STDERR_FILENO && iolens_streams.replaced[fd];
+    struct open_file *open = replaced ? fds_sure(fd) : NULL;
+    return open && !open->inherited ? open : NULL;
+}
+
+/* Adds a standard stream at its first use, or after its descriptor was given another file. */
+static struct stream *add_standard(FILE *handle, const char *name)
+{
+    int fd = fileno_unlocked(handle);
+    struct open_file *open = opened_for(fd);
+    struct file *file = open ? fds_file(open) : registry_file(name);
+    off_t position = open ? system_call(SYS_lseek, fd, 0L, SEEK_CUR) : 0;
+    struct stream *stream = file ? streams_open(handle, file, position > 0 ? position : 0) : NULL;
+    if (stream && open)
+        stream->append = open->append;
+    fds_stream(fd);
+    return stream;
+}
+
 struct stream *streams_find(FILE *handle)
 {
     struct stream *stream = streams_known(handle);
     const char *name = stream ? NULL : standard_name(handle);
-    if (name && handle) {
-        struct file *file = registry_file(name);
-        stream = file ? streams_open(handle, file, 0) : NULL;
-        fds_stream(fileno_unlocked(handle));
-    }
-    return stream;
+    return name && handle ? add_standard(handle, name) : stream;
+}
+
+void streams_replaced(int fd)
+{
+    FILE *const standard[] = {stdin, stdout, stderr};
+    if (fd < 0 || fd > STDERR_FILENO)
+        return;
+    iolens_streams.replaced[fd] = true;
+    if (streams_known(standard[fd]) && fileno_unlocked(standard[fd]) == fd)
+        streams_forget(standard[fd]);
 }
 
 struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)

@@ -29,6 +29,8 @@ enum { STREAM_BUCKETS = 256 };
 struct streams {
     struct spin lock;
     _Atomic(struct stream *) buckets[STREAM_BUCKETS];
+    _Atomic bool
+        replaced[STDERR_FILENO + 1];    /* True if the program has given this descriptor another file. */
     bool redirected[STDERR_FILENO + 1]; /* True if the standard stream with this descriptor is a file. */
     uint64_t id[STDERR_FILENO + 1];     /* Record ids of the standard streams, by descriptor. */
 };
@@ -56,6 +58,10 @@ struct stream *streams_known(FILE *handle);
 struct stream *streams_open(FILE *handle, struct file *file, int64_t offset);
 
 void streams_forget(FILE *handle);
+
+/* Has a standard stream look again which file it belongs to, because its descriptor now belongs to another
+ * one. Does nothing for other descriptors. */
+void streams_replaced(int fd);
 
 /* Returns the registry's entry for the stream's file in this process; NULL without memory. */
 struct file *streams_own(struct stream *stream);
