@@ -16,6 +16,7 @@
 #include "../files/fds.h"
 #include "finish.h"
 #include "../system/long_section.h"
+#include "../system/own_stack.h"
 #include "../system/path.h"
 #include "../tables/process_table.h"
 #include "recording.h"
@@ -121,18 +122,9 @@ static void write_log(const struct iolens_transport *transport)
         spool_remove();
 }
 
-/* Ends a process outside an MPI job by writing its own log. A job without MPI_Finalize leaves its spools
- * instead. If a signal handler that interrupted the recorder ends the program, the call that was being
- * recorded stays half recorded, as after a jump (jump.c). */
-static void finish_alone(void)
+/* Ends the recording of a process outside an MPI job. */
+static void finish_records(void)
 {
-    iolens_busy = false;
-    if (iolens_active() && iolens_is_this_process())
-        tables_end();
-    if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
-        return;
-    int saved_errno = errno;
-    iolens_busy = true;
     sampling_stop();
     if (!iolens.transport && log_is_wanted())
         write_log(&serial_transport);
@@ -145,6 +137,21 @@ static void finish_alone(void)
     else if (iolens.transport->rank == 0)
         iolens_say("the program ended without MPI_Finalize, so there is no log; without a spool its records "
                    "are lost");
+}
+
+/* Ends a process outside an MPI job by writing its own log. A job without MPI_Finalize leaves its spools
+ * instead. If a signal handler that interrupted the recorder ends the program, the call that was being
+ * recorded stays half recorded, as after a jump (jump.c). */
+static void finish_alone(void)
+{
+    iolens_busy = false;
+    if (iolens_active() && iolens_is_this_process())
+        tables_end();
+    if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
+        return;
+    int saved_errno = errno;
+    iolens_busy = true;
+    on_enough_stack(finish_records);
     iolens_busy = false;
     errno = saved_errno;
 }
@@ -161,7 +168,7 @@ static void know_places(void)
     iolens.pid = (pid_t)iolens.origin.pid;
 }
 
-static void record(void)
+static void prepare_recording(void)
 {
     clock_prepare(&iolens.clock);
     know_places();
@@ -178,6 +185,10 @@ static void record(void)
     if (settings_true(iolens.settings.dump))
         settings_print(&iolens.settings);
     clock_start(&iolens.clock);
+}
+
+static void record(void)
+{
     iolens_wipe_in_children();
     pthread_atfork(before_fork, sampling_after_fork, after_fork);
     /* Exit handlers run in the reverse order of their registration, so this one runs last. */
@@ -197,24 +208,40 @@ static void settle_only(void)
     earlier_settle(replaced_is_worth_a_log);
 }
 
+/* The program's words, which the loader hands to constructors. */
+static char **program_words;
+
+/* True if this process is to be recorded. */
+static bool is_recorded;
+
+static void prepare(void)
+{
+    arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
+    say_start();
+    settings_read(&iolens.settings, &iolens.scratch);
+    if (settings_true(iolens.settings.disable))
+        return;
+    is_recorded = filter_app(program_invocation_short_name) && !launcher_is(program_words);
+    if (is_recorded)
+        prepare_recording();
+    else
+        settle_only();
+}
+
 /* Starts recording. A second call does nothing: if an adapter's constructor runs first, it calls this
- * function, too. The loader hands the program's words to constructors. */
+ * function, too. */
 __attribute__((constructor)) static void start(__attribute__((unused)) int count, char **words)
 {
     int saved_errno = errno;
     if (iolens.started)
         return;
     iolens.started = true;
-    arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
-    say_start();
-    settings_read(&iolens.settings, &iolens.scratch);
-    if (!settings_true(iolens.settings.disable)) {
-        if (filter_app(program_invocation_short_name) && !launcher_is(words))
-            record();
-        else
-            settle_only();
-    }
-    dispatch_start(settings_true(iolens.settings.mpi));
+    program_words = words;
+    bool prepared = on_enough_stack(prepare);
+    if (prepared && is_recorded)
+        record();
+    if (prepared)
+        dispatch_start(settings_true(iolens.settings.mpi));
     errno = saved_errno;
 }
 

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -69,4 +70,28 @@ void on_own_stack(void (*what)(void))
     call_there(stack, what);
     signals_set_mask(SIG_SETMASK, &before, NULL);
     give_back(stack);
+}
+
+/* Returns false if the calling thread may have a small stack: the main thread by its limit, others because
+ * programs choose their size. */
+static bool stack_is_large(void)
+{
+    enum { ENOUGH = 1024 * 1024 };
+    struct rlimit limit;
+    return system_call(SYS_gettid) == system_call(SYS_getpid) &&
+           system_call(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) == 0 && limit.rlim_cur >= ENOUGH;
+}
+
+bool on_enough_stack(void (*what)(void))
+{
+    if (stack_is_large()) {
+        what();
+        return true;
+    }
+    struct own_stack *stack = take_stack();
+    if (!stack)
+        return false;
+    call_there(stack, what);
+    give_back(stack);
+    return true;
 }

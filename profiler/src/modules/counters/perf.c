@@ -68,16 +68,17 @@ static int open_inherited(struct perf_event_attr *attributes)
     return open_event(attributes);
 }
 
-/* Moves a descriptor to a high number, out of the way of programs that rely on the lowest free number. */
+/* Moves a descriptor to a high number, out of the way of programs that rely on the lowest free number. Returns
+ * -1 if the process may have too few descriptors to give one away, or has used its high numbers up. */
 static int move_up(int fd)
 {
+    enum { FEW = 64 };
     struct rlimit most;
-    int start = HIGHEST_START;
-    if (getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur / 2 < HIGHEST_START)
-        start = (int)(most.rlim_cur / 2);
-    int moved = (int)system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, start);
-    if (moved < 0)
-        return fd;
+    int moved = -1;
+    if (system_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &most) == 0 && most.rlim_cur >= FEW) {
+        rlim_t half = most.rlim_cur / 2;
+        moved = (int)system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, half < HIGHEST_START ? half : HIGHEST_START);
+    }
     system_call(SYS_close, fd);
     return moved;
 }
@@ -107,6 +108,10 @@ bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threa
         return false;
     }
     counter->fd = move_up(fd);
+    if (counter->fd < 0) {
+        snprintf(reason, PERF_REASON_BYTES, "the limit of open files leaves no descriptor for it (ulimit -n)");
+        return false;
+    }
     if (system_call(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &counter->id) == 0)
         return true;
     explain(errno, reason);
