@@ -21,13 +21,20 @@ static int begins_so(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
+void *library_loaded(const char *file)
+{
+    void *(*real)(const char *, int);
+    *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+    return real ? real(file, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
 void *library_symbol(const char *prefix, const char *name)
 {
     void *symbol = next_symbol(name);
     struct search search = {.prefix = prefix};
     if (symbol || !dl_iterate_phdr(begins_so, &search))
         return symbol;
-    void *library = dlopen(search.found, RTLD_LAZY | RTLD_NOLOAD);
+    void *library = library_loaded(search.found);
     return library ? dlsym(library, name) : NULL;
 }
 

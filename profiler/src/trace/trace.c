@@ -35,7 +35,9 @@ static int search_in(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
     (void)size;
-    void *library = *info->dlpi_name ? dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *(*open)(const char *, int);
+    *(void **)&open = dlsym(RTLD_NEXT, "dlopen"); /* Another library of the profiler wraps dlopen. */
+    void *library = open && *info->dlpi_name ? open(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = library ? dlsym(library, search->name) : NULL;
     Dl_info where;
     if (library && iolens_library_close)

@@ -62,6 +62,12 @@ class ModuleInfo:
     cut: bool = False
 
 
+_UNFOLLOWED = {
+    "deep_libraries": "A library that dlopen loaded with RTLD_DEEPBIND",
+    "namespaces": "A library in a namespace of its own (dlmopen)",
+}
+"""Names of what the table `unfollowed` counts, where the column's own name does not say it."""
+
 _COARSE = 10.0
 """Minimum run time in seconds for which a clock of whole seconds is accurate enough to compute shares."""
 
@@ -144,9 +150,10 @@ class Job:
         """Returns sentences on the ways in which the program moved bytes that the profiler does not see."""
         table = self.tables.get("unfollowed", Records({}))
         said = [
-            f"{call} was used on {int((counts > 0).sum())} rank(s); the log does not contain the bytes that it moved."
-            for call, counts in table.single.items()
-            if call != "rank" and counts.any()
+            f"{_UNFOLLOWED.get(means, means)} was used on {int((counts > 0).sum())} rank(s); the log does not contain the "
+            "bytes that it moved."
+            for means, counts in table.single.items()
+            if means != "rank" and counts.any()
         ]
         rings = self.tables.get("io_uring", Records({})).single
         for name, (bound, sentence) in _RING_GAPS.items():

@@ -8,7 +8,7 @@
 #include "../../system/library.h"
 #include "../../system/spin.h"
 
-enum { LIBRARIES = 4, NONE = -1, ALREADY_LOADED = RTLD_LAZY | RTLD_NOLOAD };
+enum { LIBRARIES = 4, NONE = -1 };
 
 /* The HDF5 libraries of the process in the order of their first use, identified by the address of H5open. */
 static struct library {
@@ -41,7 +41,7 @@ static int compare(struct dl_phdr_info *info, size_t size, void *context)
     void *handle, *place;
     (void)size;
     if (!slash || strncmp(slash + 1, "libhdf5", 7) != 0 ||
-        !(handle = dlopen(info->dlpi_name, ALREADY_LOADED)))
+        !(handle = library_loaded(info->dlpi_name)))
         return 0;
     place = dlsym(handle, "H5open");
     loaded->several |= loaded->place && place && place != loaded->place;
@@ -74,7 +74,7 @@ static int entered(void *place, const char *object)
         libraries[0].place = library_symbol("libhdf5", "H5open");
     for (int i = 0; i < LIBRARIES; i++) {
         if (!libraries[i].place)
-            libraries[i].handle = dlopen(object, ALREADY_LOADED), libraries[i].place = place;
+            libraries[i].handle = library_loaded(object), libraries[i].place = place;
         if (libraries[i].place == place)
             return i;
     }
@@ -86,7 +86,7 @@ void *hdf5_of_caller(const char *name, const void *caller)
     Dl_info object;
     void *handle, *place, *found;
     in_use = 0;
-    if (!several() || !dladdr(caller, &object) || !(handle = dlopen(object.dli_fname, ALREADY_LOADED)))
+    if (!several() || !dladdr(caller, &object) || !(handle = library_loaded(object.dli_fname)))
         return NULL;
     found = dlsym(handle, name);
     if (found && (place = dlsym(handle, "H5open"))) {

@@ -34,7 +34,7 @@ static bool are_of_same_library(const void *one, const void *other)
 static void *of_caller(const char *name, const void *caller)
 {
     Dl_info object;
-    void *handle = dladdr(caller, &object) ? dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *handle = dladdr(caller, &object) ? library_loaded(object.dli_fname) : NULL;
     void *found = handle ? dlsym(handle, name) : NULL;
     if (handle)
         library_close(handle);

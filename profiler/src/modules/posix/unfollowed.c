@@ -37,8 +37,9 @@ static void collect(const struct iolens_transport *transport, struct buffer *row
 
 const struct process_table table_unfollowed = {
     .name = "unfollowed",
-    .meaning = "A rank that used asynchronous I/O whose transfers the profiler notices but cannot count",
+    .meaning = "A rank that used means of I/O which the profiler notices but cannot follow",
     TABLE_ROWS(COLUMNS),
     .recording.state_bytes = sizeof(struct unfollowed_calls),
+    .recording.matters_if_used = true,
     .merging.collect = collect,
 };
