@@ -10,6 +10,7 @@
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
 #include "debugger.h"
+#include "ring_waits.h"
 #include "sanitizer.h"
 #include "signal_stack.h"
 #include "signals.h"
@@ -62,6 +63,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     else if (thread == own && atomic_load(&iolens.wiped.recording))
         signal_stack_call(take, number, info, context);
     signals_interrupt(context);
+    ring_waits_continue(context);
     errno = saved_errno;
 }
 

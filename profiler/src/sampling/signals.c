@@ -72,25 +72,32 @@ static bool repeats(const ucontext_t *context)
     return false;
 }
 
-/* Returns true if a pending signal has a handler that ends system calls. */
-static bool ends_calls(uint64_t waiting)
+/* Returns true if a pending signal has a handler; `repeating`: also one after which system calls are repeated
+ * (SA_RESTART). */
+static bool have_handler(uint64_t waiting, bool repeating)
 {
     struct sigaction action;
     for (; waiting != 0; waiting &= waiting - 1)
         if (real_sigaction(__builtin_ctzll(waiting) + 1, NULL, &action) == 0 &&
-            action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && !(action.sa_flags & SA_RESTART))
+            action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && (repeating || !(action.sa_flags & SA_RESTART)))
             return true;
     return false;
 }
 
+/* Returns the signals that will be delivered when the handler returns. */
+static uint64_t deliverable(const ucontext_t *context)
+{
+    uint64_t waiting = 0, held;
+    memcpy(&held, &context->uc_sigmask, sizeof held);
+    return system_call(SYS_rt_sigpending, &waiting, (size_t)MASK_BYTES) == 0 ? waiting & ~held : 0;
+}
+
+bool signals_await_handler(const void *interrupted) { return have_handler(deliverable(interrupted), true); }
+
 void signals_interrupt(void *interrupted)
 {
     ucontext_t *context = interrupted;
-    uint64_t waiting = 0, held;
-    if (!repeats(context) || system_call(SYS_rt_sigpending, &waiting, (size_t)MASK_BYTES) != 0)
-        return;
-    memcpy(&held, &context->uc_sigmask, sizeof held);
-    if (!ends_calls(waiting & ~held))
+    if (!repeats(context) || !have_handler(deliverable(context), false))
         return;
     context->uc_mcontext.gregs[REG_RIP] = context->uc_mcontext.gregs[REG_RCX];
     context->uc_mcontext.gregs[REG_RAX] = -EINTR;
