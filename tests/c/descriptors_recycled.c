@@ -1,6 +1,7 @@
 /* Closes a descriptor of a file in a way that may be unseen, receives its number anew from a call that gives
  * descriptors, and moves bytes through it. Arguments: how to close, what to open. Prints the number of data
  * bytes that belong to the files `config` and `other`. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <pty.h>
@@ -10,7 +11,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -90,9 +95,65 @@ static void write_all(int fd)
         write(fd, data, CHUNK);
 }
 
+static void connect_to_itself(int fd)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "self"};
+    bind(fd, (void *)&address, sizeof address);
+    connect(fd, (void *)&address, sizeof address);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+}
+
+/* Returns the end of a terminal whose other end is the standard descriptors of a child. */
+static int forked(int *child)
+{
+    int master;
+    *child = forkpty(&master, NULL, NULL, NULL);
+    if (*child == 0)
+        _exit(0);
+    fcntl(master, F_SETFL, O_NONBLOCK);
+    return master;
+}
+
+/* Returns -1 where the file system has no handles, or the process may not use them. */
+static int by_handle(const char *path)
+{
+    struct {
+        struct file_handle head;
+        unsigned char room[MAX_HANDLE_SZ];
+    } handle = {.head.handle_bytes = MAX_HANDLE_SZ};
+    int mount;
+    raw(SYS_close, raw(SYS_open, (long)path, O_CREAT | O_RDWR, 0600, 0), 0, 0, 0);
+    if (name_to_handle_at(AT_FDCWD, path, &handle.head, &mount, 0) != 0)
+        return -1;
+    int folder = (int)raw(SYS_open, (long)".", O_RDONLY, 0, 0);
+    int fd = open_by_handle_at(folder, &handle.head, O_RDWR);
+    raw(SYS_close, folder, 0, 0, 0);
+    return fd;
+}
+
+/* Has the C library put /dev/null behind the standard descriptors, of which one is that of a file. */
+static int replaced_standard(void)
+{
+    static char data[SMALL];
+    int fd = open("config", O_CREAT | O_RDWR, 0600);
+    write(fd, data, SMALL);
+    dup2(fd, STDOUT_FILENO);
+    daemon(1, 0);
+    write_all(STDOUT_FILENO);
+    int master, slave;
+    openpty(&master, &slave, NULL, NULL, NULL);
+    dup2(fd, STDOUT_FILENO);
+    login_tty(slave);
+    write(STDOUT_FILENO, data, SMALL);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argv[1], *what = argv[2];
+    sigset_t signals;
+    if (strcmp(what, "daemon") == 0)
+        return replaced_standard();
     int ends[2] = {-1, -1}, sockets[2], others = 0, listener = -1, client = -1, spare = -1;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char data[SMALL] = "";
@@ -138,6 +199,30 @@ int main(int argc, char **argv)
         others = epoll_create1(0);
     else if (strcmp(what, "timerfd") == 0)
         others = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+    else if (strcmp(what, "epoll_create") == 0)
+        others = epoll_create(1);
+    else if (strcmp(what, "inotify") == 0)
+        others = inotify_init();
+    else if (strcmp(what, "inotify1") == 0)
+        others = inotify_init1(IN_NONBLOCK);
+    else if (strcmp(what, "fanotify") == 0)
+        others = fanotify_init(FAN_NONBLOCK, O_RDONLY);
+    else if (strcmp(what, "signalfd") == 0)
+        sigemptyset(&signals), others = signalfd(-1, &signals, SFD_NONBLOCK);
+    else if (strcmp(what, "socket") == 0)
+        others = socket(AF_UNIX, SOCK_DGRAM, 0), connect_to_itself(others);
+    else if (strcmp(what, "openpt") == 0)
+        others = posix_openpt(O_RDWR), fcntl(others, F_SETFL, O_NONBLOCK);
+    else if (strcmp(what, "getpt") == 0)
+        others = getpt(), fcntl(others, F_SETFL, O_NONBLOCK);
+    else if (strcmp(what, "forkpty") == 0)
+        others = forked(&spare);
+    else if (strcmp(what, "opendir") == 0)
+        others = dirfd(opendir("."));
+    else if (strcmp(what, "shm") == 0)
+        others = shm_open("/iolens-descriptors", O_CREAT | O_RDWR, 0600), shm_unlink("/iolens-descriptors");
+    else if (strcmp(what, "handle") == 0)
+        others = by_handle("other");
     else if (strcmp(what, "popen") == 0)
         others = fileno(popen("cat >/dev/null", "w"));
     else if (strcmp(what, "rights") == 0)
@@ -158,8 +243,8 @@ int main(int argc, char **argv)
     } else {
         write_all(others);
     }
-    bool file = strcmp(what, "rights") == 0 ||
-                strncmp(what, "open", 4) == 0 && strcmp(what, "openpty") != 0 || strcmp(what, "fopen") == 0;
+    bool file = strcmp(what, "rights") == 0 || (strcmp(what, "handle") == 0 && others >= 0) ||
+                (strcmp(what, "open") == 0 || strcmp(what, "open_number") == 0) || strcmp(what, "fopen") == 0;
     printf("%d %d %d\n", ends[0] >= 0 ? ends[0] : others, SMALL, file ? CHUNK * CHUNKS : 0);
     return 0;
 }

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from patience import PATIENCE
 CLOSED = ("close", "number", "range", "range_number", "from", "assembly")
 GIVEN = (
     "pipe pipe2 pipe_number socketpair accept accept4 memfd openpty eventfd epoll timerfd popen rights open "
-    "open_number dup dup_number fopen"
+    "open_number dup dup_number fopen epoll_create inotify inotify1 fanotify signalfd socket openpt getpt forkpty opendir "
+    "shm handle"
 ).split()
 TRANSFERS = ("read", "pread64", "readv", "write", "pwrite64", "writev", "sendfile", "copy_file_range")
 
@@ -46,6 +48,16 @@ def test_a_number_that_comes_back_is_no_longer_the_file(closed: str, given: str,
     _, config, other = (int(word) for word in done.stdout.split())
     found = written(tmp_path)
     assert (found["config"], found.get("other", 0)) == (config, other)
+
+
+def test_standard_descriptors_that_the_c_library_replaces(tmp_path: Path) -> None:
+    """The program goes on in a child, whose standard descriptors are /dev/null, and then a terminal."""
+    done = harness.run(harness.build_program("descriptors_recycled", "-lutil"), "close", "daemon", folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    end = time.monotonic() + PATIENCE
+    while not list((tmp_path / "logs").glob("*.darshan")) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert written(tmp_path) == {"config": 0}, "the parent wrote the file's bytes"
 
 
 def traced_bytes(folder: Path) -> dict[str, tuple[int, int]]:
@@ -94,3 +106,40 @@ def test_random_programs_that_use_numbers_again(tmp_path: Path) -> None:
         if wrote + read > 0
     }
     assert {name: (told.get(name), found.get(name)) for name in told | found if told.get(name) != found.get(name)} == {}
+
+
+SCRIPT = """
+for i in {0..51}; do
+    echo line $i >$i.a
+    printf '%0*d' $((100 + i)) 7 >$i.b
+    for k in 1 2 3; do echo more $k; done >>$i.c
+done
+exec 3>kept; echo three >&3; echo four >&3; exec 3>&-
+echo end
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize("redirected", [False, True])
+def test_output_of_a_shells_own_commands_is_that_of_their_file(redirected: bool, tmp_path: Path) -> None:
+    """`echo` and `printf` write through the stream stdout, whose descriptor bash replaces by a copy of the file's."""
+    (tmp_path / "script.sh").write_text(SCRIPT)
+    with (tmp_path / "printed").open("w") as out:
+        subprocess.run(
+            ["bash", "script.sh"],
+            cwd=tmp_path,
+            env=harness.environment(tmp_path, IOLENS_LOGFILE=str(tmp_path / "logs/bash.darshan")),
+            stdout=out if redirected else subprocess.DEVNULL,
+            check=True,
+            timeout=PATIENCE,
+        )
+    job = read_log(tmp_path / "logs/bash.darshan")
+    found: dict[str, int] = defaultdict(int)
+    for module in ("POSIX", "STDIO"):
+        frame = job.frames[module]
+        for record, wrote in zip(frame["id"], frame[f"{module}_BYTES_WRITTEN"], strict=True):
+            found[job.names[int(record)]] += int(wrote)
+    files = [path for path in tmp_path.iterdir() if path.suffix in (".a", ".b", ".c") or path.name == "kept"]
+    assert len(files) == 157
+    assert {path.name: found[str(path)] for path in files} == {path.name: path.stat().st_size for path in files}
+    assert found["<STDOUT>"] == len("end\n")

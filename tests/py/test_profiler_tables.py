@@ -13,7 +13,7 @@ from mpi_libraries import library as mpi_library
 MODULES = harness.ROOT / "profiler/src/modules"
 LIBC = [harness.ROOT / "calls" / f"{name}.def" for name in ("posix", "stdio")]
 SAMPLING = sorted((harness.ROOT / "profiler/src/sampling").glob("*.def"))
-OTHERS = [MODULES / name for name in ("posix/async.def", "hdf5/hdf5.def", "pnetcdf/pnetcdf.def")]
+OTHERS = [MODULES / name for name in ("posix/async.def", "posix/fresh.def", "hdf5/hdf5.def", "pnetcdf/pnetcdf.def")]
 PROFILER_KINDS = [MODULES / name / f"{name}_kinds.h" for name in ("posix", "stdio")]
 STORAGE_KINDS = [harness.ROOT / "storage/src/kinds.h"]
 NEEDED = {
@@ -37,11 +37,16 @@ BY_HAND = {
         "sigpending",
         "setsockopt",
         "dlclose",
+        "dlopen",
+        "dlmopen",
+        "signalfd",
         "connect",
         "curl_easy_perform",
         "curl_multi_info_read",
     ),
     *("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"),
+    *("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve"),
+    *("posix_spawn", "posix_spawnp"),
 }
 MARKS = {
     f"PAT_{name}" for name in "region_begin region_end record flush_buffer".split()
@@ -109,7 +114,7 @@ def profiler_rows() -> set[str]:
 def waits() -> set[str]:
     """Returns the calls that wait, which the profiler wraps because its sampling signal could end them early."""
     text = "".join(table.read_text() for table in SAMPLING)
-    return set(re.findall(r"^WAIT\(\w+, *(\w+)", text, re.MULTILINE))
+    return set(re.findall(r"^(?:GIVING_)?WAIT\(\w+, *(\w+)", text, re.MULTILINE))
 
 
 def pnetcdf_accesses() -> set[str]:

@@ -46,18 +46,36 @@ __attribute__((constructor)) static void await_handlers(void) { wrap_resolve_for
         environment = copy;                                                                                  \
     } while (0)
 
-IOLENS_EXPORT int execve(const char *path, char *const words[], char *const environment[])
+static int run(const char *path, char *const words[], char *const environment[])
 {
     CHECK(path, environment);
     return REAL(execve)(path, words, environment);
 }
 
-IOLENS_EXPORT int execv(const char *path, char *const words[])
+static int run_here(const char *path, char *const words[])
 {
     char *const *environment = environ;
     CHECK(path, environment);
     return environment == environ ? REAL(execv)(path, words) : REAL(execve)(path, words, environment);
 }
+
+static int run_found(const char *name, char *const words[])
+{
+    char path[PATH_BYTES];
+    char *const *environment = environ;
+    if (foreign_find(path, sizeof path, name))
+        CHECK(path, environment);
+    return environment == environ ? REAL(execvp)(name, words) : REAL(execvpe)(name, words, environment);
+}
+
+IOLENS_EXPORT int execve(const char *path, char *const words[], char *const environment[])
+{
+    return run(path, words, environment);
+}
+
+IOLENS_EXPORT int execv(const char *path, char *const words[]) { return run_here(path, words); }
+
+IOLENS_EXPORT int execvp(const char *name, char *const words[]) { return run_found(name, words); }
 
 IOLENS_EXPORT int execvpe(const char *name, char *const words[], char *const environment[])
 {
@@ -65,15 +83,6 @@ IOLENS_EXPORT int execvpe(const char *name, char *const words[], char *const env
     if (foreign_find(path, sizeof path, name))
         CHECK(path, environment);
     return REAL(execvpe)(name, words, environment);
-}
-
-IOLENS_EXPORT int execvp(const char *name, char *const words[])
-{
-    char path[PATH_BYTES];
-    char *const *environment = environ;
-    if (foreign_find(path, sizeof path, name))
-        CHECK(path, environment);
-    return environment == environ ? REAL(execvp)(name, words) : REAL(execvpe)(name, words, environment);
 }
 
 IOLENS_EXPORT int fexecve(int fd, char *const words[], char *const environment[])
@@ -126,7 +135,7 @@ IOLENS_EXPORT int execl(const char *path, const char *first, ...)
     va_list list;
     WORDS(words, first, list);
     va_end(list);
-    return execv(path, words);
+    return run_here(path, words);
 }
 
 IOLENS_EXPORT int execlp(const char *name, const char *first, ...)
@@ -134,7 +143,7 @@ IOLENS_EXPORT int execlp(const char *name, const char *first, ...)
     va_list list;
     WORDS(words, first, list);
     va_end(list);
-    return execvp(name, words);
+    return run_found(name, words);
 }
 
 IOLENS_EXPORT int execle(const char *path, const char *first, ...)
@@ -143,5 +152,5 @@ IOLENS_EXPORT int execle(const char *path, const char *first, ...)
     WORDS(words, first, list);
     char *const *environment = va_arg(list, char *const *);
     va_end(list);
-    return execve(path, words, environment);
+    return run(path, words, environment);
 }

@@ -29,9 +29,6 @@
 #define TYPE_clock(_)       clockid_t
 #define TYPE_event_flags(_) unsigned
 #define TYPE_name(_)        const char *
-#define TYPE_process(_)     pid_t
-#define TYPE_pidfd(_)       int
-#define TYPE_target(_)      int
 #define TYPE_master(_)      int *
 #define TYPE_slave(_)       int *
 #define TYPE_terminal(_)    char *
@@ -43,10 +40,6 @@
 #define TYPE_handle(_)      struct file_handle *
 #undef TYPE_size
 #define TYPE_size(_) int
-
-/* Functions that C libraries before 2.36 lack. */
-int pidfd_open(pid_t process, unsigned flags);
-int pidfd_getfd(int pidfd, int target, unsigned flags);
 
 static void on_pair(const int *ends)
 {

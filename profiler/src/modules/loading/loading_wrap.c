@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../modules/posix/unfollowed.h"
-#include "../runtime/wrap.h"
+#include "../posix/unfollowed.h"
+#include "../../runtime/wrap.h"
 #include "deep_libraries.h"
 
 #define HIDDEN __attribute__((used, visibility("hidden")))

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../memory/arena.h"
-#include "../modules/posix/unfollowed.h"
-#include "../next_symbol.h"
-#include "../system/system_call.h"
+#include "../../memory/arena.h"
+#include "../posix/unfollowed.h"
+#include "../../next_symbol.h"
+#include "../../system/system_call.h"
 
 enum { PAGE = 4096 };
 
