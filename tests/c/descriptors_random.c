@@ -1,6 +1,7 @@
-/* Random programs that give numbers of descriptors back and get them again, by calls that the profiler wraps and by
- * system calls of their own. Arguments: first seed, number of programs. Prints the bytes written to and read from
- * each file. A number that is both closed and given out unseen cannot be noticed, and is closed at once. */
+/* Random programs that give numbers of descriptors back and get them again, by calls that the profiler wraps
+ * and by system calls of their own. Arguments: first seed, number of programs. Prints the bytes written to
+ * and read from each file. A number that is both closed and given out unseen cannot be noticed, and is closed
+ * at once. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,7 +19,8 @@
 
 enum { NUMBERS = 40, FILES = 6, CALLS = 80, ROOM = 8192, PIPE = 100 };
 
-/* For each number: the file's index, PIPE for what is no file, -1 if it is closed. `stale`: it was closed unseen. */
+/* For each number: the file's index, PIPE for what is no file, -1 if it is closed. `stale`: it was closed
+ * unseen. */
 static int holds[NUMBERS];
 static bool stale[NUMBERS];
 static int64_t moved[FILES][2];

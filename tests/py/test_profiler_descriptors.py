@@ -18,8 +18,8 @@ from patience import PATIENCE
 CLOSED = ("close", "number", "range", "range_number", "from", "assembly")
 GIVEN = (
     "pipe pipe2 pipe_number socketpair accept accept4 memfd openpty eventfd epoll timerfd popen rights open "
-    "open_number dup dup_number fopen epoll_create inotify inotify1 fanotify signalfd socket openpt getpt forkpty opendir "
-    "shm handle"
+    "open_number dup dup_number fopen epoll_create inotify inotify1 fanotify signalfd socket openpt getpt forkpty "
+    "opendir shm handle"
 ).split()
 TRANSFERS = ("read", "pread64", "readv", "write", "pwrite64", "writev", "sendfile", "copy_file_range")
 
@@ -83,7 +83,7 @@ def test_random_programs_that_use_numbers_again(tmp_path: Path) -> None:
     environment = harness.environment(tmp_path)
     command: list[str | Path] = [program, "1", "200"]
     if shutil.which("strace"):
-        traced = ["strace", "-y", "-o", tmp_path / "calls", "-e", f"trace={','.join(TRANSFERS)}"]
+        traced: list[str | Path] = ["strace", "-y", "-o", tmp_path / "calls", "-e", f"trace={','.join(TRANSFERS)}"]
         command = [*traced, "-E", f"LD_PRELOAD={environment.pop('LD_PRELOAD')}", *command]
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
@@ -143,3 +143,35 @@ def test_output_of_a_shells_own_commands_is_that_of_their_file(redirected: bool,
     assert len(files) == 157
     assert {path.name: found[str(path)] for path in files} == {path.name: path.stat().st_size for path in files}
     assert found["<STDOUT>"] == len("end\n")
+
+
+NODE = """
+const fs = require('fs'), net = require('net')
+fs.writeFileSync('config', 'x'.repeat(1000))
+fs.readFileSync('config')
+fs.writeFileSync('big', Buffer.alloc(3 << 20))
+fs.copyFileSync('big', 'copy')
+const server = net.createServer(c => { c.resume(); c.on('end', () => { c.end(); server.close() }) })
+server.listen('./socket', () => {
+    const client = net.connect('./socket')
+    for (let i = 0; i < 100; i++) client.write(Buffer.alloc(65536))
+    client.end()
+})
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+def test_node_copies_by_numbers_of_system_calls(tmp_path: Path) -> None:
+    """libuv closes and copies by syscall(); its sockets are no files."""
+    (tmp_path / "program.js").write_text(NODE)
+    done = harness.run("node", "program.js", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (log,) = harness.logs(tmp_path)
+    report = harness.read_log(log)
+    moved = {
+        name: [
+            harness.counters(report, str(tmp_path / name)).get(f"POSIX_BYTES_{way}", 0) for way in ("WRITTEN", "READ")
+        ]
+        for name in ("config", "big", "copy")
+    }
+    assert moved == {"config": [1000, 1000], "big": [3 << 20, 3 << 20], "copy": [3 << 20, 0]}

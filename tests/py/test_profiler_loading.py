@@ -77,7 +77,7 @@ print({
     "execv": lambda: forked(lambda: os.execv(name, [name])),
     "execvp": lambda: forked(lambda: libc.execvp(os.path.basename(name).encode(), words)),
     "execl": lambda: forked(lambda: libc.execl(name.encode(), name.encode(), None)),
-    "fexecve": lambda: forked(lambda: os.execve(os.open(name, os.O_RDONLY), [name], os.environ)),
+    "fexecve": lambda: forked(lambda: os.execve(os.dup2(os.open(name, os.O_RDONLY), 9), [name], os.environ)),
 }[how]())
 """
 
@@ -87,7 +87,9 @@ print({
 def test_a_program_of_another_c_library_runs(how: str, program: str, musl: Path) -> None:
     command = [shutil.which("python3") or "python3", "-c", STARTS, how, str(musl / program)]
     environment = harness.environment(musl) | {"PATH": f"{musl}:{os.environ['PATH']}"}
-    done = subprocess.run(command, cwd=musl, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        command, cwd=musl, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert "7" in done.stdout.split(), done.stderr
     assert "hello" in done.stdout.split()
     assert done.stderr.count("\n") == done.stderr.count("is not recorded") == 1
@@ -101,7 +103,9 @@ def test_a_script_says_once_that_programs_are_not_recorded(musl: Path) -> None:
 
 
 def test_other_preloaded_libraries_stay(musl: Path) -> None:
-    (musl / "shown.c").write_text('#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv("LD_PRELOAD")); }\n')
+    (musl / "shown.c").write_text(
+        '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv("LD_PRELOAD")); }\n'
+    )
     subprocess.run(["musl-gcc", "-o", "shown", "shown.c"], cwd=musl, check=True)
     preload = f"/nowhere/first.so:{harness.PRELOAD} /nowhere/libother.so"
     done = harness.run("bash", "-c", "exec ./shown", folder=musl, LD_PRELOAD=preload)

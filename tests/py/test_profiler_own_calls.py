@@ -26,7 +26,14 @@ OWN = re.compile(r"iolens_|PAT_|pat_|MPIX?_|PMPI_|mpi_|pmpi_")
 """Functions that the libraries export under names of their own, and those that an adapter gets from the MPI library."""
 
 CORE = "libiolens.so"
-ALLOWED = {("adapter", "free"), ("adapter", "dlopen"), (CORE, "fgetxattr"), (CORE, "fstatfs"), (CORE, "getxattr"), (CORE, "statfs")}
+ALLOWED = {
+    ("adapter", "free"),
+    ("adapter", "dlopen"),
+    (CORE, "fgetxattr"),
+    (CORE, "fstatfs"),
+    (CORE, "getxattr"),
+    (CORE, "statfs"),
+}
 """An adapter frees memory from the MPI library by the program's `free`; its dlopen asks for libraries that are loaded,
 which the wrapper hands on. The core reads stripes from file systems
 and the emulated storage by calls that it does not wrap itself.

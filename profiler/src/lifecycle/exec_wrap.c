@@ -1,5 +1,5 @@
-/* Wraps the functions that start programs, so that a program into which this library cannot be loaded is started
- * without it. The wrappers change no memory of the process: children of vfork call them. */
+/* Wraps the functions that start programs, so that a program into which this library cannot be loaded is
+ * started without it. The wrappers change no memory of the process: children of vfork call them. */
 #include <alloca.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -93,7 +93,8 @@ IOLENS_EXPORT int fexecve(int fd, char *const words[], char *const environment[]
     return REAL(fexecve)(fd, words, environment);
 }
 
-IOLENS_EXPORT int execveat(int folder, const char *name, char *const words[], char *const environment[], int flags)
+IOLENS_EXPORT int execveat(int folder, const char *name, char *const words[], char *const environment[],
+                           int flags)
 {
     char path[PATH_BYTES];
     if (foreign_below(path, sizeof path, folder, name))
@@ -102,14 +103,16 @@ IOLENS_EXPORT int execveat(int folder, const char *name, char *const words[], ch
 }
 
 IOLENS_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
-                              const posix_spawnattr_t *attributes, char *const words[], char *const environment[])
+                              const posix_spawnattr_t *attributes, char *const words[],
+                              char *const environment[])
 {
     CHECK(path, environment);
     return REAL(posix_spawn)(child, path, actions, attributes, words, environment);
 }
 
 IOLENS_EXPORT int posix_spawnp(pid_t *child, const char *name, const posix_spawn_file_actions_t *actions,
-                               const posix_spawnattr_t *attributes, char *const words[], char *const environment[])
+                               const posix_spawnattr_t *attributes, char *const words[],
+                               char *const environment[])
 {
     char path[PATH_BYTES];
     if (foreign_find(path, sizeof path, name))
@@ -128,7 +131,7 @@ IOLENS_EXPORT int posix_spawnp(pid_t *child, const char *name, const posix_spawn
     va_start(list, first);                                                                                   \
     words[0] = (char *)first;                                                                                \
     for (size_t i = 1; i <= count; i++)                                                                      \
-        words[i] = va_arg(list, char *)
+    words[i] = va_arg(list, char *)
 
 IOLENS_EXPORT int execl(const char *path, const char *first, ...)
 {

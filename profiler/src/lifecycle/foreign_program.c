@@ -95,8 +95,8 @@ static bool is_foreign(int fd, const char *path, const char *start)
     char loader[NAME_BYTES];
     ElfW(Ehdr) header;
     memcpy(&header, start, sizeof header);
-    bool other_machine =
-        header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) || header.e_machine != MACHINE;
+    bool other_machine = header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+                         header.e_machine != MACHINE;
     if (MACHINE != EM_NONE && other_machine)
         return true;
     return is_musl(path) ||
@@ -119,7 +119,8 @@ bool foreign_program(const char *path, char *const environment[])
     if (!path || !has_own(preload_in(environment)))
         return false;
     for (int level = 0; level < LEVELS; level++) {
-        int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
+        int fd =
+            (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
         long bytes = fd >= 0 ? system_call(SYS_pread64, fd, start, (long)START_BYTES, 0L) : 0;
         start[bytes > 0 ? bytes : 0] = '\0';
         bool program = bytes >= (long)sizeof(ElfW(Ehdr)) && memcmp(start, ELFMAG, SELFMAG) == 0;
@@ -141,7 +142,8 @@ bool foreign_find(char *path, size_t size, const char *name)
         return snprintf(path, size, "%s", name) < (int)size;
     for (const char *folder = folders ? folders : "/bin:/usr/bin";;) {
         size_t length = strcspn(folder, ":");
-        bool fits = snprintf(path, size, "%.*s%s%s", (int)length, folder, length > 0 ? "/" : "", name) < (int)size;
+        bool fits =
+            snprintf(path, size, "%.*s%s%s", (int)length, folder, length > 0 ? "/" : "", name) < (int)size;
         if (fits && system_call(SYS_faccessat, AT_FDCWD, path, X_OK) == 0)
             return true;
         if (folder[length] == '\0')
@@ -200,7 +202,8 @@ static atomic_bool *said;
 
 __attribute__((constructor)) static void share(void)
 {
-    long page = system_call(SYS_mmap, NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0L);
+    long page =
+        system_call(SYS_mmap, NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0L);
     said = page == -1 ? NULL : (atomic_bool *)page;
 }
 

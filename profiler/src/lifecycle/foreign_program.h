@@ -1,14 +1,14 @@
-/* Finds programs into which this library cannot be loaded, and the environment that they must get: the loader of
- * another C library stops at a preloaded library that it cannot link. */
+/* Finds programs into which this library cannot be loaded, and the environment that they must get: the loader
+ * of another C library stops at a preloaded library that it cannot link. */
 #ifndef IOLENS_FOREIGN_PROGRAM_H
 #define IOLENS_FOREIGN_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns true if this environment preloads the profiler and `path` is a program of musl or of another kind of
- * processor, or a script for one. Reads the file. Changes no memory of the process, because the caller may be a
- * child of vfork. */
+/* Returns true if this environment preloads the profiler and `path` is a program of musl or of another kind
+ * of processor, or a script for one. Reads the file. Changes no memory of the process, because the caller may
+ * be a child of vfork. */
 bool foreign_program(const char *path, char *const environment[]);
 
 /* Finds the file that a program's name means, by PATH, as execvp does; returns false if there is none. */

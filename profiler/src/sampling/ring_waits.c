@@ -43,13 +43,13 @@ struct ring_wait {
 };
 _Static_assert(offsetof(struct ring_wait, submitted) == 32, "iolens_ring_wait has this offset");
 
-__attribute__((visibility("hidden"))) __thread struct ring_wait
-    iolens_ring_waiting __attribute__((tls_model("initial-exec")));
+__attribute__((visibility("hidden"))) __thread struct ring_wait iolens_ring_waiting
+    __attribute__((tls_model("initial-exec")));
 
 extern const char iolens_ring_wait[], iolens_ring_waited[];
 
-/* Makes the system call again, and returns to the program with the registers that it expects. The system call may
- * change rcx and r11 anyway. */
+/* Makes the system call again, and returns to the program with the registers that it expects. The system call
+ * may change rcx and r11 anyway. */
 __asm__(".pushsection .text\n"
         ".globl iolens_ring_wait\n"
         ".hidden iolens_ring_wait\n"
@@ -74,7 +74,8 @@ __asm__(".pushsection .text\n"
 static bool copy(void *out, uintptr_t address, size_t bytes)
 {
     struct iovec here = {out, bytes}, there = {(void *)address, bytes};
-    return system_call(SYS_process_vm_readv, system_call(SYS_getpid), &here, 1L, &there, 1L, 0L) == (long)bytes;
+    return system_call(SYS_process_vm_readv, system_call(SYS_getpid), &here, 1L, &there, 1L, 0L) ==
+           (long)bytes;
 }
 
 static bool is_ring(int fd)
@@ -86,9 +87,9 @@ static bool is_ring(int fd)
            memcmp(name, RING, sizeof RING - 1) == 0;
 }
 
-/* Returns true if the thread has just returned from a wait for a ring: no other system call on a ring has a small
- * third argument and this flag. A call that has also submitted requests returns their number, whether or not its wait
- * was ended. */
+/* Returns true if the thread has just returned from a wait for a ring: no other system call on a ring has a
+ * small third argument and this flag. A call that has also submitted requests returns their number, whether
+ * or not its wait was ended. */
 static bool has_waited(const greg_t *registers)
 {
     static const uint8_t call[CALL_BYTES] = {0x0f, 0x05};
@@ -96,7 +97,8 @@ static bool has_waited(const greg_t *registers)
     greg_t result = registers[REG_RAX];
     bool ended = result == -EINTR || (result > 0 && result == (greg_t)(uint32_t)registers[REG_RSI]);
     return ended && registers[REG_RCX] == registers[REG_RIP] && registers[REG_RDX] > 0 &&
-           registers[REG_RDX] <= MOST_COMPLETIONS && (registers[REG_R10] & (WAITS | IS_REGISTERED)) == WAITS &&
+           registers[REG_RDX] <= MOST_COMPLETIONS &&
+           (registers[REG_R10] & (WAITS | IS_REGISTERED)) == WAITS &&
            copy(code, (uintptr_t)registers[REG_RIP] - CALL_BYTES, sizeof code) &&
            memcmp(code, call, sizeof code) == 0 && is_ring((int)registers[REG_RDI]);
 }
@@ -116,8 +118,8 @@ static void limit_again(struct ring_wait *wait)
     wait->limit = (struct wait_limit){left / NS_PER_SECOND, left % NS_PER_SECOND};
 }
 
-/* Has a wait with a limit use a copy of its argument, in which the time can be changed. Returns false if the argument
- * cannot be read. */
+/* Has a wait with a limit use a copy of its argument, in which the time can be changed. Returns false if the
+ * argument cannot be read. */
 static bool take_limit(struct ring_wait *wait, greg_t *registers)
 {
     if (!(registers[REG_R10] & HAS_ARGUMENT) || registers[REG_R10] & UNTIL)
@@ -149,8 +151,8 @@ static bool take_wait(struct ring_wait *wait, greg_t *registers)
     return true;
 }
 
-/* A handler that interrupts a continued wait may wait itself; that wait stays ended, and so do all later ones if the
- * handler jumps away. */
+/* A handler that interrupts a continued wait may wait itself; that wait stays ended, and so do all later ones
+ * if the handler jumps away. */
 void ring_waits_continue(void *interrupted)
 {
     ucontext_t *context = interrupted;

@@ -79,7 +79,8 @@ static bool have_handler(uint64_t waiting, bool repeating)
     struct sigaction action;
     for (; waiting != 0; waiting &= waiting - 1)
         if (real_sigaction(__builtin_ctzll(waiting) + 1, NULL, &action) == 0 &&
-            action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && (repeating || !(action.sa_flags & SA_RESTART)))
+            action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+            (repeating || !(action.sa_flags & SA_RESTART)))
             return true;
     return false;
 }

@@ -13,8 +13,8 @@ int signals_take(signal_handler *handler);
 /* Passes a signal that did not come from a timer on to the program's own action. */
 void signals_forward(int number, siginfo_t *info, void *context);
 
-/* Returns true if a signal with a handler of the program will be delivered when the handler of the timers' signal
- * returns, to the thread with these registers. */
+/* Returns true if a signal with a handler of the program will be delivered when the handler of the timers'
+ * signal returns, to the thread with these registers. */
 bool signals_await_handler(const void *interrupted);
 
 /* Called at the end of the handler, when the kernel is about to repeat an interrupted system call. Ends that

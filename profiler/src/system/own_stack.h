@@ -9,8 +9,8 @@
  * on the thread's stack. Costs some microseconds. */
 void on_own_stack(void (*what)(void));
 
-/* Calls the function on the thread's own stack if that is certainly large; else on other memory. Signals are not
- * blocked. Returns false, without a call, if there is no memory. */
+/* Calls the function on the thread's own stack if that is certainly large; else on other memory. Signals are
+ * not blocked. Returns false, without a call, if there is no memory. */
 bool on_enough_stack(void (*what)(void));
 
 #endif

@@ -150,8 +150,8 @@ class Job:
         """Returns sentences on the ways in which the program moved bytes that the profiler does not see."""
         table = self.tables.get("unfollowed", Records({}))
         said = [
-            f"{_UNFOLLOWED.get(means, means)} was used on {int((counts > 0).sum())} rank(s); the log does not contain the "
-            "bytes that it moved."
+            f"{_UNFOLLOWED.get(means, means)} was used on {int((counts > 0).sum())} rank(s); the log does not contain "
+            "the bytes that it moved."
             for means, counts in table.single.items()
             if means != "rank" and counts.any()
         ]

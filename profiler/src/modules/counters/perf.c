@@ -68,8 +68,9 @@ static int open_inherited(struct perf_event_attr *attributes)
     return open_event(attributes);
 }
 
-/* Moves a descriptor to a high number, out of the way of programs that rely on the lowest free number. Returns
- * -1 if the process may have too few descriptors to give one away, or has used its high numbers up. */
+/* Moves a descriptor to a high number, out of the way of programs that rely on the lowest free number.
+ * Returns -1 if the process may have too few descriptors to give one away, or has used its high numbers up.
+ */
 static int move_up(int fd)
 {
     enum { FEW = 64 };
@@ -109,7 +110,8 @@ bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threa
     }
     counter->fd = move_up(fd);
     if (counter->fd < 0) {
-        snprintf(reason, PERF_REASON_BYTES, "the limit of open files leaves no descriptor for it (ulimit -n)");
+        snprintf(reason, PERF_REASON_BYTES,
+                 "the limit of open files leaves no descriptor for it (ulimit -n)");
         return false;
     }
     if (system_call(SYS_ioctl, counter->fd, PERF_EVENT_IOC_ID, &counter->id) == 0)

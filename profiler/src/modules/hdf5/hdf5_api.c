@@ -40,8 +40,7 @@ static int compare(struct dl_phdr_info *info, size_t size, void *context)
     const char *slash = strrchr(info->dlpi_name, '/');
     void *handle, *place;
     (void)size;
-    if (!slash || strncmp(slash + 1, "libhdf5", 7) != 0 ||
-        !(handle = library_loaded(info->dlpi_name)))
+    if (!slash || strncmp(slash + 1, "libhdf5", 7) != 0 || !(handle = library_loaded(info->dlpi_name)))
         return 0;
     place = dlsym(handle, "H5open");
     loaded->several |= loaded->place && place && place != loaded->place;

@@ -31,8 +31,8 @@ struct bindings {
     size_t bytes[2];
 };
 
-/* The new objects, which are copied here first: the loader's list is locked while it is walked, and the functions
- * that look for symbols take locks of the loader, too. */
+/* The new objects, which are copied here first: the loader's list is locked while it is walked, and the
+ * functions that look for symbols take locks of the loader, too. */
 struct walk {
     size_t count, first, room;
     struct bindings *found;
@@ -113,8 +113,8 @@ static const char *object_of(const void *function, const void **base)
 }
 
 /* Returns the function of the preloaded libraries to which a name must lead; NULL if it must stay, because no
- * preloaded library of the profiler has it, or because the library would bind it to another function than the one
- * behind the wrapper. */
+ * preloaded library of the profiler has it, or because the library would bind it to another function than the
+ * one behind the wrapper. */
 static void *wrapper_of(const char *name, void *handle)
 {
     const void *wrapper_base = NULL, *bound_base = NULL, *next_base = NULL;

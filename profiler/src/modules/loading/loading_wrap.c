@@ -1,8 +1,9 @@
 /* dlopen and dlmopen. Libraries that are loaded with RTLD_DEEPBIND are led to the profiler; those in another
  * namespace, which have a C library of their own, are only counted.
  *
- * dlopen searches the folders that its caller names, so the real function must see the program's return address:
- * it is jumped to. Only where the caller does not matter is it called from here, and its result seen. */
+ * dlopen searches the folders that its caller names, so the real function must see the program's return
+ * address: it is jumped to. Only where the caller does not matter is it called from here, and its result
+ * seen. */
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
