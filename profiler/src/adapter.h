@@ -122,7 +122,8 @@ enum iolens_link_kind {
     IOLENS_LINK_COMPLETION,
     IOLENS_LINK_COLLECTIVE,
     IOLENS_LINK_POST_COLLECTIVE,
-    IOLENS_LINK_WINDOW, /* The begin or end of an epoch of one-sided communication. */
+    IOLENS_LINK_WINDOW,    /* The begin or end of an epoch of one-sided communication. */
+    IOLENS_LINK_NEIGHBOUR, /* A neighbour in the topology of the communicator that the call has made. */
     IOLENS_LINKS
 };
 
@@ -133,8 +134,9 @@ enum { IOLENS_NO_PEER = -1, IOLENS_ANY = -2, IOLENS_CANCELLED = -3, IOLENS_NOBOD
 struct iolens_link {
     enum iolens_link_kind kind;
     uint32_t communicator; /* Number of the communicator, equal on all its ranks; 0 if unknown. */
-    /* Rank at the other end of a message, root of a collective call, or partner in an epoch; and the tag,
-     * which is 1 for an exclusive lock of a window. */
+    /* Rank at the other end of a message, root of a collective call, partner in an epoch, or neighbour; and
+     * the tag, which is 1 for an exclusive lock of a window, and for a neighbour that this rank receives
+     * from. */
     int peer, tag;
     int size; /* Number of ranks in a collective call. */
     int64_t bytes;

@@ -74,9 +74,10 @@ def programs(folder: Path, names: list[str]) -> Iterator[Program]:
         except BaseException as absent:  # noqa: BLE001: pytest's skip is no Exception
             print(f"# {name}: {absent}", flush=True)
             continue
-        first, *others = [*sorted(source.glob("why_kinds*.c")), source / "why_delay.c"]
-        target = its.compile(first, folder / f"C-{name}", *map(str, others), "-O1", "-pthread")
-        listed = subprocess.run([target], capture_output=True, text=True, check=True, env=os.environ | its_libraries(its))
+        target = compiled(its, folder / f"C-{name}")
+        listed = subprocess.run(
+            [target], capture_output=True, text=True, check=True, env=os.environ | its_libraries(its)
+        )
         yield Program(its, name, [str(target)], tuple(listed.stdout.split()))
     its = library("usual")
     objects = folder / "why_delay.o"
@@ -88,6 +89,12 @@ def programs(folder: Path, names: list[str]) -> Iterator[Program]:
     yield Program(its, "usual", [sys.executable, script], tuple(f"mpi4py_{each}" for each in PYTHON))
 
 
+def compiled(its: MpiLibrary, target: Path) -> Path:
+    """Compiles the program in C for this MPI library."""
+    first, *others = [*sorted((ROOT / "tests/c").glob("why_kinds*.c")), ROOT / "tests/c/why_delay.c"]
+    return its.compile(first, target, *map(str, others), "-O1", "-pthread")
+
+
 def its_libraries(its: MpiLibrary) -> dict[str, str]:
     """Returns the variable with which a program of this MPI library starts without its launcher."""
     return {"LD_LIBRARY_PATH": str(its.mpicc.parent.parent / "lib")}
@@ -96,7 +103,9 @@ def its_libraries(its: MpiLibrary) -> dict[str, str]:
 def run(program: Program, pattern: str, mib: int, folder: Path) -> Run:
     """Runs a pattern with a planted delay of this many MiB (0: none)."""
     folder.mkdir()
-    slow = re.sub(r"^ost_mb_per_s: \d+", "ost_mb_per_s: 20", (ROOT / "storage/ost.yaml").read_text(), flags=re.MULTILINE)
+    slow = re.sub(
+        r"^ost_mb_per_s: \d+", "ost_mb_per_s: 20", (ROOT / "storage/ost.yaml").read_text(), flags=re.MULTILINE
+    )
     config = folder / "ost.yaml"
     config.write_text(slow)
     mount = make_mount(folder / "data", config)
@@ -112,7 +121,9 @@ def run(program: Program, pattern: str, mib: int, folder: Path) -> Run:
     given = [f"{key}={text}" for key, text in (storage | watched).items()]
     words = [program.library.mpirun, "-np", str(RANKS), "env", *given, *program.command, pattern]
     environment = {**os.environ, **program.library.environment(None), **storage}
-    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=ENOUGH, check=False)
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=ENOUGH, check=False
+    )
     if done.returncode:
         raise OSError(f"exit code {done.returncode}: {done.stderr.strip()[-300:]}")
     return Run(max(map(float, re.findall(r"seconds +([\d.]+)", done.stdout))), folder / "log.darshan")
@@ -155,7 +166,9 @@ def main() -> None:
     parser.add_argument("only", nargs="*", metavar="PATTERN", help="patterns (default: all)")
     args = parser.parse_args()
     rows = []
-    print(f"{'library':<9} {'pattern':<32}{'ran s':>7}{'saved':>7}{'said':>7}{'least':>7}{'most':>7}  word; first cause")
+    print(
+        f"{'library':<9} {'pattern':<32}{'ran s':>7}{'saved':>7}{'said':>7}{'least':>7}{'most':>7}  word; first cause"
+    )
     with tempfile.TemporaryDirectory() as scratch:
         for program in programs(Path(scratch), args.library or list(LIBRARIES)):
             for pattern in program.patterns:

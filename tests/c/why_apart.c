@@ -1,5 +1,5 @@
 /* Four ranks wait for a planted write of one rank in ways whose partners `iolens run --why` cannot match, or
- * does not know: `why_apart intercommunicator | partitioned | thread | scan | pairs`. Prints the seconds of
+ * does not know: `why_apart partitioned | thread | scan | pairs`. Prints the seconds of
  * these writes. */
 #include <mpi.h>
 #include <pthread.h>
@@ -13,7 +13,6 @@
 enum { STEPS = 3 };
 
 static int rank;
-static MPI_Comm half;
 static double delayed;
 
 static double now(void)
@@ -28,19 +27,6 @@ static void delay(int step)
     double begin = now();
     planted_delay(step);
     delayed += now() - begin;
-}
-
-/* Lets even and odd ranks meet in barriers of an intercommunicator. */
-static void meet_across(void)
-{
-    MPI_Comm across;
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &across);
-    for (int step = 0; step < STEPS; step++) {
-        if (rank == 0)
-            delay(step);
-        MPI_Barrier(across);
-    }
-    MPI_Comm_free(&across);
 }
 
 /* Sends a message in two parts from rank 0 to rank 1, if MPI has partitioned messages. */
@@ -114,10 +100,7 @@ int main(int argc, char **argv)
         return 2;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-    if (strcmp(argv[1], "intercommunicator") == 0)
-        meet_across();
-    else if (strcmp(argv[1], "partitioned") == 0)
+    if (strcmp(argv[1], "partitioned") == 0)
         send_parts();
     else if (strcmp(argv[1], "scan") == 0)
         scan();
@@ -125,7 +108,6 @@ int main(int argc, char **argv)
         exchange_pairs();
     else
         write_beside();
-    MPI_Comm_free(&half);
     if (delayed > 0)
         printf("DELAYED %.6f\n", delayed);
     MPI_Finalize();

@@ -1,5 +1,5 @@
-/* Runs one pattern of why_kinds.h on four ranks: `why_kinds PATTERN`. Each rank prints its seconds in the pattern.
- * `why_kinds` alone lists the patterns that this MPI library has. */
+/* Runs one pattern of why_kinds.h on four ranks: `why_kinds PATTERN`. Each rank prints its seconds in the
+ * pattern. `why_kinds` alone lists the patterns that this MPI library has. */
 #include "why_kinds.h"
 
 #include <stdio.h>
@@ -9,8 +9,9 @@
 int kind_rank;
 char kind_sent[RANKS * LARGE], kind_received[RANKS * LARGE];
 
-static const struct why_kind *const families[] = {posted_kinds, persistent_kinds, group_kinds,      process_kinds,
-                                                  window_kinds, message_kinds,    collective_kinds, outside_kinds};
+static const struct why_kind *const families[] = {posted_kinds,     persistent_kinds, group_kinds,
+                                                  process_kinds,    window_kinds,     message_kinds,
+                                                  collective_kinds, outside_kinds};
 
 static void list(void)
 {
@@ -39,7 +40,8 @@ int main(int argc, char **argv)
         return 0;
     const struct why_kind *kind = kind_named(argv[1]);
     int level;
-    MPI_Init_thread(&argc, &argv, strncmp(argv[1], "thread", 6) == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    MPI_Init_thread(&argc, &argv,
+                    strncmp(argv[1], "thread", 6) == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &kind_rank);
     MPI_Barrier(MPI_COMM_WORLD);
     double began = MPI_Wtime();

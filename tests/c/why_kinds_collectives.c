@@ -11,7 +11,8 @@ static void sparse_alltoallv(void)
     counts[kind_rank ^ 1] = 1000;
     if (rank_is(3))
         planted_delay(0);
-    MPI_Alltoallv(kind_sent, counts, starts, MPI_CHAR, kind_received, counts, starts, MPI_CHAR, MPI_COMM_WORLD);
+    MPI_Alltoallv(kind_sent, counts, starts, MPI_CHAR, kind_received, counts, starts, MPI_CHAR,
+                  MPI_COMM_WORLD);
     work(rank_is(2) ? 500 : 0);
 }
 
@@ -20,7 +21,8 @@ static void scatterv_late_root(void)
     int counts[] = {100, 200, 300, 400}, starts[] = {0, 100, 300, 600};
     if (rank_is(2))
         planted_delay(0);
-    MPI_Scatterv(kind_sent, counts, starts, MPI_CHAR, kind_received, counts[kind_rank], MPI_CHAR, 2, MPI_COMM_WORLD);
+    MPI_Scatterv(kind_sent, counts, starts, MPI_CHAR, kind_received, counts[kind_rank], MPI_CHAR, 2,
+                 MPI_COMM_WORLD);
     work(rank_is(0) ? 400 : 0);
 }
 
@@ -29,7 +31,8 @@ static void gatherv_late_leaf(void)
     int counts[] = {100, 200, 300, 400}, starts[] = {0, 100, 300, 600};
     if (rank_is(1))
         planted_delay(0);
-    MPI_Gatherv(kind_sent, counts[kind_rank], MPI_CHAR, kind_received, counts, starts, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Gatherv(kind_sent, counts[kind_rank], MPI_CHAR, kind_received, counts, starts, MPI_CHAR, 0,
+                MPI_COMM_WORLD);
     work(rank_is(0) ? 400 : 0);
 }
 
@@ -128,7 +131,8 @@ static void file_posted_write_late(void)
     MPI_File_close(&file);
 }
 
-/* Every rank is late once, one after the other, and the steps are in step by a reduction to alternating roots. */
+/* Every rank is late once, one after the other, and the steps are in step by a reduction to alternating
+ * roots. */
 static void late_in_turn(void)
 {
     double mine = 1, sum;

@@ -137,8 +137,8 @@ static MPI_Comm directed(void)
 {
     MPI_Comm graph;
     int before = kind_rank - 1, after = kind_rank + 1, weight = 1;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, kind_rank > 0, &before, &weight, kind_rank < RANKS - 1, &after,
-                                   &weight, MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, kind_rank > 0, &before, &weight, kind_rank < RANKS - 1,
+                                   &after, &weight, MPI_INFO_NULL, 0, &graph);
     return graph;
 }
 
@@ -148,7 +148,8 @@ static void graph_late_source(void)
     int counts[] = {100}, starts[] = {0};
     if (rank_is(1))
         planted_delay(0);
-    MPI_Neighbor_alltoallv(kind_sent, counts, starts, MPI_CHAR, kind_received, counts, starts, MPI_CHAR, graph);
+    MPI_Neighbor_alltoallv(kind_sent, counts, starts, MPI_CHAR, kind_received, counts, starts, MPI_CHAR,
+                           graph);
     work(rank_is(2) ? 500 : 0);
 }
 

@@ -3,10 +3,7 @@
 
 #include <stdlib.h>
 
-static void send(int bytes, int to)
-{
-    MPI_Send(kind_sent, bytes, MPI_CHAR, to, 1, MPI_COMM_WORLD);
-}
+static void send(int bytes, int to) { MPI_Send(kind_sent, bytes, MPI_CHAR, to, 1, MPI_COMM_WORLD); }
 
 static void receive(int bytes, int from)
 {
@@ -115,15 +112,9 @@ static void both_posted(int absent)
     work(rank_is(absent) ? 0 : 800);
 }
 
-static void receiver_absent(void)
-{
-    both_posted(1);
-}
+static void receiver_absent(void) { both_posted(1); }
 
-static void sender_absent(void)
-{
-    both_posted(0);
-}
+static void sender_absent(void) { both_posted(0); }
 
 /* The receive is posted before a barrier, so that the small message of a ready send finds it. */
 static void ready_send(void)
@@ -158,7 +149,8 @@ static void buffered_to_late(void)
     }
 }
 
-/* A chain of three: 0 delays 1, which then sends a large message to 2, which is busy until later than the delay. */
+/* A chain of three: 0 delays 1, which then sends a large message to 2, which is busy until later than the
+ * delay. */
 static void chain_with_slack(void)
 {
     if (rank_is(0)) {

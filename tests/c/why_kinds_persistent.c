@@ -20,7 +20,8 @@ static void finish(void)
 static void send_to_late(int bytes, bool is_synchronous)
 {
     if (rank_is(0)) {
-        (is_synchronous ? MPI_Ssend_init : MPI_Send_init)(kind_sent, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+        (is_synchronous ? MPI_Ssend_init : MPI_Send_init)(kind_sent, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD,
+                                                          &request);
         MPI_Start(&request);
         finish();
         work(1600);
@@ -31,20 +32,11 @@ static void send_to_late(int bytes, bool is_synchronous)
     }
 }
 
-static void small_to_late(void)
-{
-    send_to_late(SMALL, false);
-}
+static void small_to_late(void) { send_to_late(SMALL, false); }
 
-static void large_to_late(void)
-{
-    send_to_late(LARGE, false);
-}
+static void large_to_late(void) { send_to_late(LARGE, false); }
 
-static void synchronous_to_late(void)
-{
-    send_to_late(SMALL, true);
-}
+static void synchronous_to_late(void) { send_to_late(SMALL, true); }
 
 static void receive_from_late(void)
 {
@@ -63,7 +55,8 @@ static void receive_from_late(void)
 static void ring(int bytes)
 {
     MPI_Request both[2];
-    MPI_Recv_init(kind_received, bytes, MPI_CHAR, (kind_rank + RANKS - 1) % RANKS, 0, MPI_COMM_WORLD, &both[0]);
+    MPI_Recv_init(kind_received, bytes, MPI_CHAR, (kind_rank + RANKS - 1) % RANKS, 0, MPI_COMM_WORLD,
+                  &both[0]);
     MPI_Send_init(kind_sent, bytes, MPI_CHAR, (kind_rank + 1) % RANKS, 0, MPI_COMM_WORLD, &both[1]);
     for (int step = 0; step < 3; step++) {
         work(50);
@@ -77,15 +70,9 @@ static void ring(int bytes)
     work(rank_is(0) ? 700 : 0);
 }
 
-static void small_ring(void)
-{
-    ring(SMALL);
-}
+static void small_ring(void) { ring(SMALL); }
 
-static void large_ring(void)
-{
-    ring(LARGE);
-}
+static void large_ring(void) { ring(LARGE); }
 
 /* The same request sends ten small messages to a rank that is late for the first. */
 static void ten_to_late(void)
@@ -129,7 +116,8 @@ static void bcast_absent(void)
 
 static void allreduce_late(void)
 {
-    MPI_Allreduce_init(kind_sent, kind_received, 100, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Allreduce_init(kind_sent, kind_received, 100, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &request);
     if (rank_is(0))
         planted_delay(0);
     MPI_Start(&request);

@@ -3,10 +3,7 @@
 
 static MPI_Request request;
 
-static void complete(void)
-{
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
+static void complete(void) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
 
 static void ibarrier_late(void)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Starts one process of this program as `why_kinds child PART`. It has the emulated storage of the job, but no
- * profiler: CHILD_PRELOAD is its LD_PRELOAD. */
+/* Starts one process of this program as `why_kinds child PART`. It has the emulated storage of the job, but
+ * no profiler: CHILD_PRELOAD is its LD_PRELOAD. */
 static MPI_Comm child(char *part)
 {
     char program[4096] = "", preload[4096], folder[4096], mib[64];

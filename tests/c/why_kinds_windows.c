@@ -126,11 +126,8 @@ static void create_late(void)
     MPI_Win_free(&win);
 }
 
-const struct why_kind window_kinds[] = {{"put_absent_target", put_absent_target},
-                                        {"accumulate_absent_target", accumulate_absent_target},
-                                        {"rget_absent_target", rget_absent_target},
-                                        {"window_fence_late", fence_late},
-                                        {"window_turns_by_counter", turns_by_counter},
-                                        {"window_shared_flag", shared_memory_flag},
-                                        {"window_create_late", create_late},
-                                        {NULL, NULL}};
+const struct why_kind window_kinds[] = {
+    {"put_absent_target", put_absent_target},      {"accumulate_absent_target", accumulate_absent_target},
+    {"rget_absent_target", rget_absent_target},    {"window_fence_late", fence_late},
+    {"window_turns_by_counter", turns_by_counter}, {"window_shared_flag", shared_memory_flag},
+    {"window_create_late", create_late},           {NULL, NULL}};

@@ -14,6 +14,8 @@ import numpy as np
 import profiler_harness as harness
 import pytest
 from iolens.log.reader import read_log
+from mpi_libraries import library as library_of
+from patience import PATIENCE
 
 RECOVER = harness.BUILD / "bin/iolens-recover"
 
@@ -44,6 +46,22 @@ def test_a_process_says_what_it_took(tmp_path: Path) -> None:
     assert 0 <= row["voluntary_switches"] <= after.ru_nvcsw - before.ru_nvcsw
     spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     assert 0 < row["user_time"] + row["system_time"] <= spent
+
+
+@pytest.mark.mpi
+def test_the_row_ends_with_the_run(tmp_path: Path) -> None:
+    """What a rank uses to write the log is not the program's: its waits for a core would exceed the run."""
+    its = library_of("usual")
+    (tmp_path / "ends.c").write_text(
+        "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n"
+    )
+    program = its.compile(tmp_path / "ends.c", tmp_path / "ends")
+    settings = [f"LD_PRELOAD={its.preload}", f"IOLENS_LOGPATH={tmp_path}"]
+    words = [its.mpirun, "-np", "2", "env", *settings, program]
+    subprocess.run(words, check=True, env={**os.environ, **its.environment(None)}, timeout=PATIENCE)
+    (log,) = tmp_path.glob("*.darshan*")
+    job = read_log(log)
+    assert (job.tables["process"]["seconds"] <= job.run_time).all()
 
 
 def test_a_killed_process_has_said_so_before(tmp_path: Path) -> None:

@@ -129,6 +129,21 @@ def with_threads(*on_core: float) -> Job:
     return job(process=use(10.0), threads=every_rank(rows, "thread threads begin seconds on_core runnable"))
 
 
+def test_threads_that_spin_in_openmp_do_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both threads of each rank are on a core for 10 s; the second one waits there in a barrier for 4 s of them."""
+    rows = [
+        {"rank": rank, "thread": f"thread {thread}", "group": group, "samples": count, "blocked": False}
+        for rank in range(RANKS)
+        for thread, group, count in ((0, "USER", 100), (1, "USER", 60), (1, "OMP", 40))
+    ]
+    rows.append({"rank": 0, "thread": "thread 0", "group": "OMP", "samples": 100, "blocked": True})
+    monkeypatch.setattr(threads, "sample_rows", lambda job: pd.DataFrame(rows))
+    monkeypatch.setattr(threads, "is_sampled", lambda job: True)
+    first = threads.thread_balance(with_threads(10.0)).frame().iloc[0]
+    assert (first["on_core"], first["working"], first["busiest"], first["busiest_thread"]) == (10.0, 8.0, 10.0, 0)
+    assert first["imbalance"] == pytest.approx(2.0)
+
+
 def test_the_balance_among_threads_leaves_helpers_out() -> None:
     found = threads.thread_balance(with_threads(4.0, 0.1)).frame()
     assert found["rank"].tolist() == list(range(RANKS))

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from iolens.log import Job
 from iolens.metrics.why import answers
+from iolens.metrics.why.limits import limits
 from iolens.metrics.why.time_lines import time_lines
 from iolens.pages.job.words import verdicts
 from planted_jobs import JobModel, job_of_model
@@ -98,7 +99,7 @@ def test_damaged_events_raise_nothing_and_agree_with_themselves(first: int) -> N
 def assert_sound(job: Job) -> None:
     """Fails if an analysis raises an error or returns impossible values."""
     found, pieces, replays = answers.why(job), answers.path_pieces(job), answers.replays(job)
-    for table in (answers.wait_states, answers.waits_by_cause, answers.path_by_activity, answers.limits, verdicts):
+    for table in (answers.wait_states, answers.waits_by_cause, answers.path_by_activity, limits, verdicts):
         table(job)
     if found is None or pieces is None or replays is None:
         return

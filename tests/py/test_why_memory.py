@@ -16,7 +16,8 @@ from iolens.log.format import container, private
 from iolens.log.format.container import open_container
 from iolens.log.format.private import MEMORY_PER_ROW, entries_of, inflated
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
-from iolens.metrics.why.answers import limits, replays, waits_by_cause, why
+from iolens.metrics.why.answers import replays, waits_by_cause, why
+from iolens.metrics.why.limits import limits
 from why_programs import RankLine, events_of
 
 LOG = Path(__file__).parents[1] / "data/iolens/predict/ior-1-stripe.darshan"

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.advise import findings, weigh
+from iolens.advise import findings, verdict, weigh
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.accesses import mapped_random
@@ -17,7 +17,7 @@ from iolens.advise.rules.names import lock_waits
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.processor.sampled.parts import ASLEEP
-from iolens.metrics.why.answers import files_bound, replays, why
+from iolens.metrics.why.answers import bound_of, files_bound, replays, why
 from iolens.metrics.why.what_if import Answer, Beside, what_if
 from iolens.pages.exhibits.why import WHAT_IF
 from test_advise_rules import placed, traced
@@ -145,6 +145,18 @@ def test_a_core_for_each_rank_saves_the_waits_on_the_critical_path_at_most() -> 
     assert (without.gain, found.gain) == (pytest.approx(0.7), pytest.approx(0.3))
     assert most == pytest.approx(30.0)
     assert "critical path" in found.derivation
+
+
+def test_ranks_without_a_core_for_which_nobody_waits_do_not_bind_the_run() -> None:
+    """Ranks 1 to 3 had no core for 60 s, and then wait for rank 0, which slept: further cores would save nothing."""
+    lines = [RankLine().held(0, 94, "sleep").together("MPI_Barrier", 94, 95.1, 4)]
+    lines += [RankLine().together("MPI_Barrier", 90, 95.1, 4) for _ in range(3)]
+    events = events_of(*(line.together("MPI_Finalize", 99, 99.9, 4) for line in lines))
+    made = placed(*("0",) * 4, on_core=20.0, runnable=lambda rank: 60.0 if rank else 0.0, mpi=5.0)
+    frame = pd.DataFrame({name: events[name] for name in events.names})
+    job = replace(made, private={**made.private, "why_events": frame})
+    assert bound_of(job, "no core shared") == pytest.approx(0.0, abs=0.1)
+    assert (verdict(made).kind, verdict(job).kind) == ("cores", "asleep")
 
 
 def test_computing_in_a_row_bounds_what_balance_saves() -> None:

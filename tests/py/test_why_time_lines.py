@@ -37,7 +37,7 @@ def test_ranks_beyond_the_rows_are_drawn_together() -> None:
 def test_the_strip_has_the_work_on_the_path_alone() -> None:
     lines = drawn(4, 4, 20)
     assert lines.path.tolist() == [[3, 0, 10]]
-    assert lines.on_path.sum(axis=0) / 2 == pytest.approx([1.0, 8.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+    assert lines.on_path.sum(axis=0) / 2 == pytest.approx([1.0, 8.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
     assert lines.on_path.sum(axis=1) == pytest.approx(np.ones(20))
 
 

@@ -34,8 +34,9 @@ class RankLine:
         return self.add("lock", "fcntl", start, end, file=file)
 
     def held(self, start: float, end: float, kind: str = "core") -> RankLine:
-        """Adds a time without a core (`core`), or of page faults (`fault`), between two calls."""
-        return self.add(kind, {"core": "waiting for a core", "fault": "page faults"}[kind], start, end)
+        """Adds a time without a core (`core`), of page faults (`fault`) or asleep (`sleep`), between two calls."""
+        names = {"core": "waiting for a core", "fault": "page faults", "sleep": "asleep"}
+        return self.add(kind, names[kind], start, end)
 
     def region(self, start: float, end: float, number: int) -> RankLine:
         """Adds a visit of a region that the program marks."""

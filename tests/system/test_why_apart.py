@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from iolens.log import Job, read_log
-from iolens.metrics.why.answers import limits, replays, storage_saving, waits_by_cause
+from iolens.metrics.why.answers import replays, storage_saving, waits_by_cause
+from iolens.metrics.why.limits import limits
 from iolens.metrics.why.what_if import STORAGE
 from mpi_libraries import ROOT, library
 
@@ -33,7 +34,6 @@ def _run(name: str, way: str, folder: Path) -> tuple[Job, float]:
 @pytest.mark.parametrize(
     ("name", "way", "said"),
     [
-        ("usual", "intercommunicator", "In MPI_Barrier"),
         ("mpich", "partitioned", "In MPI_Wait"),
         ("usual", "thread", "Calls of other threads are left out"),
     ],

@@ -1,5 +1,6 @@
 /* Records the resources of its node that each process used: memory, processor time, waiting. */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -69,6 +70,11 @@ static const struct column COLUMNS[] = {
            COLUMN_SUM),
 };
 
+/* The row at the end of recording, if recording has ended. What the process uses afterwards writes the log: ranks
+ * that share cores wait for them then, and these waits would exceed the run. */
+static struct row at_end;
+static bool has_ended;
+
 static double seconds(struct timeval time) { return (double)time.tv_sec + 1e-6 * (double)time.tv_usec; }
 
 /* Returns the processor time of the children that were waited for. */
@@ -92,7 +98,11 @@ static void start(void)
 }
 
 /* Lets the counts of a child of fork begin at 0. */
-static void reset(void) { memset(&iolens_process, 0, sizeof iolens_process); }
+static void reset(void)
+{
+    memset(&iolens_process, 0, sizeof iolens_process);
+    has_ended = false;
+}
 
 static void initialize(bool begins)
 {
@@ -147,6 +157,12 @@ static bool only_waited(void)
     return own < LEAST_SECONDS && own < row.children_time;
 }
 
+static void end(void)
+{
+    read_usage(&at_end);
+    has_ended = true;
+}
+
 /* Returns true if the process's times are worth a record: it runs under `iolens run`, which shows them, and
  * has itself worked or waited for at least LEAST_SECONDS. */
 static bool matters(void)
@@ -175,7 +191,9 @@ static struct row row_of(int rank)
 {
     struct row row = {0};
     const struct row *last = table_state_known(TABLE_process);
-    if (!iolens.lost && filter_rank(rank))
+    if (!iolens.lost && filter_rank(rank) && has_ended)
+        row = at_end;
+    else if (!iolens.lost && filter_rank(rank))
         read_usage(&row);
     else if (iolens.lost && last)
         row = *last;
@@ -214,6 +232,7 @@ const struct process_table table_process = {
     .recording.state_bytes = sizeof(struct row),
     .recording.validate = validate,
     .recording.start = start,
+    .recording.end = end,
     .recording.reset = reset,
     .recording.initialize = initialize,
     .recording.beat = read_usage,

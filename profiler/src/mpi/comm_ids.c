@@ -1,5 +1,7 @@
 #include "comm_ids.h"
 
+#include <stdbool.h>
+
 #include "heap.h"
 
 /* The ranks of a communicator, as a hash, and the number of communicators that were made of exactly these
@@ -33,15 +35,40 @@ static uint32_t count(uint64_t hash)
     return group ? group->made++ : 0;
 }
 
-uint32_t comm_id_next(int size, int first, int stride, const int *world)
+static int rank_at(struct ranks ranks, int at)
 {
-    uint64_t hash = (uint64_t)size;
-    for (int i = 0; i < size; i++) {
-        int rank = world ? world[i] : first + i * stride;
+    return ranks.world ? ranks.world[at] : ranks.first + at * ranks.stride;
+}
+
+/* Adds a group of ranks to a hash; returns false if one of them lies outside of MPI_COMM_WORLD. */
+static bool add_ranks(uint64_t *hash, struct ranks ranks)
+{
+    *hash = mixed(*hash, (uint64_t)ranks.size);
+    for (int i = 0; i < ranks.size; i++) {
+        int rank = rank_at(ranks, i);
         if (rank < 0)
-            return 0;
-        hash = mixed(hash, (uint64_t)rank);
+            return false;
+        *hash = mixed(*hash, (uint64_t)rank);
     }
+    return true;
+}
+
+static uint32_t next_of(uint64_t hash)
+{
     uint32_t id = (uint32_t)(mixed(hash, count(hash)) >> 32);
     return id ? id : 1;
+}
+
+uint32_t comm_id_next(struct ranks ranks)
+{
+    uint64_t hash = 0;
+    return add_ranks(&hash, ranks) ? next_of(hash) : 0;
+}
+
+uint32_t comm_id_between(struct ranks here, struct ranks there)
+{
+    uint64_t hash = 1;
+    bool lower = here.size > 0 && there.size > 0 && rank_at(here, 0) < rank_at(there, 0);
+    return add_ranks(&hash, lower ? here : there) && add_ranks(&hash, lower ? there : here) ? next_of(hash)
+                                                                                            : 0;
 }

@@ -168,6 +168,25 @@ static bool describe(struct comm *comm, MPI_Comm handle)
            translate_comm(comm, handle);
 }
 
+static struct ranks ranks_of(const struct comm *comm, int size)
+{
+    return (struct ranks){.size = size, .first = comm->first, .stride = comm->stride, .world = comm->world};
+}
+
+/* Returns the number of an intercommunicator, whose facts have the ranks of the remote group; 0 if it cannot
+ * be known. */
+static uint32_t id_of_both(const struct comm *comm, MPI_Comm handle)
+{
+    MPI_Group group;
+    if (pmpi.Comm_group(handle, &group) != MPI_SUCCESS)
+        return 0;
+    struct comm *here = comm_of_group(group);
+    pmpi.Group_free(&group);
+    uint32_t id = here ? comm_id_between(ranks_of(here, here->size), ranks_of(comm, comm->remote)) : 0;
+    comm_release(here);
+    return id;
+}
+
 static struct comm *make(MPI_Comm handle)
 {
     struct comm *comm = heap_take_zeroed(1, sizeof *comm);
@@ -176,7 +195,7 @@ static struct comm *make(MPI_Comm handle)
         return NULL;
     }
     count_neighbours(comm, handle);
-    comm->id = comm->remote ? 0 : comm_id_next(comm->size, comm->first, comm->stride, comm->world);
+    comm->id = comm->remote ? id_of_both(comm, handle) : comm_id_next(ranks_of(comm, comm->size));
     atomic_init(&comm->users, 1);
     if (pmpi.Comm_set_attr(handle, keyval, comm) != MPI_SUCCESS) {
         comm_release(comm);
@@ -226,6 +245,35 @@ int comm_world_rank(const struct comm *comm, int peer)
     return comm->world ? comm->world[peer] : comm->first + peer * comm->stride;
 }
 
+static bool neighbours_in_grid(const struct comm *comm, MPI_Comm handle, int *ranks)
+{
+    for (int i = 0; i < comm->in; i += 2)
+        if (pmpi.Cart_shift(handle, i / 2, 1, &ranks[i], &ranks[i + 1]) != MPI_SUCCESS)
+            return false;
+    return true;
+}
+
+static bool neighbours_in_graph(const struct comm *comm, MPI_Comm handle, int *ranks)
+{
+    int *in_weights = ranks + comm->in + comm->out, *out_weights = in_weights + comm->in;
+    return pmpi.Dist_graph_neighbors(handle, comm->in, ranks, in_weights, comm->out, ranks + comm->in,
+                                     out_weights) == MPI_SUCCESS;
+}
+
+bool comm_neighbours(const struct comm *comm, MPI_Comm handle, int *ranks)
+{
+    int kind = MPI_UNDEFINED;
+    if (pmpi.Topo_test(handle, &kind) != MPI_SUCCESS)
+        return false;
+    if (kind == MPI_DIST_GRAPH)
+        return neighbours_in_graph(comm, handle, ranks);
+    bool found = kind == MPI_CART ? neighbours_in_grid(comm, handle, ranks)
+                                  : pmpi.Graph_neighbors(handle, comm->rank, comm->in, ranks) == MPI_SUCCESS;
+    for (int i = 0; found && i < comm->out; i++)
+        ranks[comm->in + i] = ranks[i];
+    return found;
+}
+
 struct comm *comm_of_group(MPI_Group group)
 {
     struct comm *comm = heap_take_zeroed(1, sizeof *comm);
@@ -250,7 +298,7 @@ static struct comm *make_of_window(MPI_Win win)
     pmpi.Group_free(&group);
     if (!comm)
         return NULL;
-    comm->id = comm_id_next(comm->size, comm->first, comm->stride, comm->world);
+    comm->id = comm_id_next(ranks_of(comm, comm->size));
     if (pmpi.Win_set_attr(win, windows_keyval, comm) == MPI_SUCCESS)
         return comm;
     comm_release(comm);

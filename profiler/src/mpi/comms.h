@@ -11,7 +11,7 @@
 struct comm {
     atomic_int users; /* Number of references: the attribute, and pending requests. */
     atomic_bool said; /* True if the core has already counted this communicator. */
-    uint32_t id; /* Number that is the same on all its ranks; 0 for an intercommunicator or if unknown. */
+    uint32_t id;      /* Number that is the same on all its ranks, of both groups; 0 if unknown. */
     int rank, size;
     int remote;  /* Number of ranks in the remote group; 0 if this is no intercommunicator. */
     int in, out; /* Number of neighbours in the topology; 0 without one. */
@@ -41,9 +41,17 @@ struct comm *comm_of_group(MPI_Group group);
  * one); -1 if outside of MPI_COMM_WORLD. */
 int comm_world_rank(const struct comm *comm, int peer);
 
+/* Returns the number of ranks that take part in a collective call, of both groups if there are two. */
+static inline int comm_members(const struct comm *comm) { return comm->size + comm->remote; }
+
 /* Returns the number of ranks that a collective call exchanges data with: those of the remote group, or of
  * the communicator. */
 static inline int comm_peers(const struct comm *comm) { return comm->remote ? comm->remote : comm->size; }
+
+/* Writes the neighbours that this rank receives from (`comm->in`), and then those that it sends to
+ * (`comm->out`), as ranks of the communicator or MPI_PROC_NULL. `ranks` has room for twice as many. Returns
+ * false if MPI refuses. */
+bool comm_neighbours(const struct comm *comm, MPI_Comm handle, int *ranks);
 
 struct comm *comm_hold(struct comm *comm);
 void comm_release(struct comm *comm);

@@ -6,6 +6,7 @@
 #include "given_hints.h"
 #include "handles.h"
 #include "links.h"
+#include "traced.h"
 #include "views.h"
 
 /* Reports every key of `info`, as requested by the program or as effective. */
@@ -39,7 +40,7 @@ static void report_given(void *context, const char *key, const char *value)
 
 static void together(const struct call *c, struct mpi_file file)
 {
-    link_file(file.communicator, file.size, c->name, c->t0, c->t1);
+    link_file(IOLENS_LINK_COLLECTIVE, file.communicator, file.size, c->name, c->t0, c->t1);
 }
 
 MPI_Info before_open(struct call *c, const char *path, MPI_Info info)
@@ -117,7 +118,8 @@ void on_other(const struct call *c, MPI_File handle, enum iolens_mpiio_extra whi
 {
     struct mpi_file file = files_find(handle);
     iolens_mpiio_other(file.record, which, c->t0, c->t1);
-    if (which == IOLENS_MPIIO_set_sizes || which == IOLENS_MPIIO_preallocates)
+    if (which == IOLENS_MPIIO_set_sizes || which == IOLENS_MPIIO_preallocates ||
+        which == IOLENS_MPIIO_split_ends)
         together(c, file);
 }
 
@@ -155,6 +157,11 @@ void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kin
         c->offset = -1;
 }
 
+static bool is_split(enum iolens_mpiio_kind kind)
+{
+    return kind == IOLENS_SPLIT_READ || kind == IOLENS_SPLIT_WRITE;
+}
+
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type)
 {
@@ -165,5 +172,17 @@ void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind k
     if (is_collective(kind)) {
         iolens_mpiio_collective(file.record, c->t0, c->t1, c->access);
         together(c, file);
+    } else if (is_split(kind)) {
+        together(c, file);
     }
+}
+
+void on_posted(const struct call *c, MPI_File handle, MPI_Request request)
+{
+    struct mpi_file file = files_find(handle);
+    bool collective = strstr(c->name, "_all") != NULL;
+    int64_t number = collective ? link_file(IOLENS_LINK_POST_COLLECTIVE, file.communicator, file.size,
+                                            c->name, c->t0, c->t1)
+                                : -1;
+    traced_transfer(c->t1, file.record, request, number);
 }

@@ -45,4 +45,7 @@ void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kin
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type);
 
+/* Follows the request of a transfer that was posted, until it completes. */
+void on_posted(const struct call *c, MPI_File handle, MPI_Request request);
+
 #endif

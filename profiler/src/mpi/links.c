@@ -1,6 +1,7 @@
 #include "links.h"
 
 #include "handles.h"
+#include "heap.h"
 
 static bool wanted(void) { return __builtin_expect(traced_what & IOLENS_MPI_WHY, 0); }
 
@@ -69,18 +70,54 @@ void link_completed(struct traced *c, const struct request *request, const MPI_S
     keep(c, &link);
 }
 
+/* Returns the root of a collective call as a rank of MPI_COMM_WORLD. In an intercommunicator a rank of the
+ * other group names the root, the root names itself MPI_ROOT, and the other ranks of its group take no part.
+ */
+static int root_of(const struct comm *comm, int root)
+{
+    int own = IOLENS_NO_PEER;
+    if (comm->remote && root == MPI_ROOT)
+        return pmpi.Comm_rank(mpi.world, &own) == MPI_SUCCESS ? own : IOLENS_NO_PEER;
+    return root < 0 ? IOLENS_NO_PEER : comm_world_rank(comm, root);
+}
+
 int64_t link_collective(struct traced *c, enum iolens_link_kind kind, const struct comm *comm, int root,
                         struct volume volume)
 {
     if (!wanted() || !comm)
         return -1;
-    bool rooted = root >= 0 && !comm->remote;
     return keep(
         c, &(struct iolens_link){.kind = kind,
                                  .communicator = comm->id,
-                                 .peer = rooted ? comm_world_rank(comm, root) : IOLENS_NO_PEER,
-                                 .size = comm->size,
+                                 .peer = root_of(comm, root),
+                                 .size = comm_members(comm),
                                  .bytes = volume.sent > volume.received ? volume.sent : volume.received});
+}
+
+/* Largest number of neighbours that are recorded. */
+enum { MOST_NEIGHBOURS = 4096 };
+
+static void keep_neighbours(struct traced *c, const struct comm *comm, int many, const int *ranks, bool gets)
+{
+    for (int i = 0; i < many; i++)
+        if (ranks[i] != MPI_PROC_NULL)
+            keep(c, &(struct iolens_link){.kind = IOLENS_LINK_NEIGHBOUR,
+                                          .communicator = comm->id,
+                                          .peer = comm_world_rank(comm, ranks[i]),
+                                          .tag = gets});
+}
+
+void link_neighbours(struct traced *c, MPI_Comm handle)
+{
+    const struct comm *comm = wanted() ? comm_of(handle) : NULL;
+    if (!comm || comm->in + comm->out == 0 || comm->in + comm->out > MOST_NEIGHBOURS)
+        return;
+    int *ranks = heap_take(2 * (size_t)(comm->in + comm->out) * sizeof *ranks);
+    if (ranks && comm_neighbours(comm, handle, ranks)) {
+        keep_neighbours(c, comm, comm->in, ranks, true);
+        keep_neighbours(c, comm, comm->out, ranks + comm->in, false);
+    }
+    heap_give_back(ranks);
 }
 
 static void keep_epoch(struct traced *c, MPI_Win win, int peer, bool exclusive)
@@ -132,15 +169,17 @@ int64_t link_started(struct traced *c, const struct request *request)
                                          .bytes = request->sent});
 }
 
-void link_file(uint32_t communicator, int size, const char *name, double t0, double t1)
+int64_t link_file(enum iolens_link_kind kind, uint32_t communicator, int size, const char *name, double t0,
+                  double t1)
 {
-    const struct iolens_link link = {.kind = IOLENS_LINK_COLLECTIVE,
+    const struct iolens_link link = {.kind = kind,
                                      .communicator = communicator,
                                      .peer = IOLENS_NO_PEER,
                                      .size = size,
                                      .name = *name == 'P' ? name + 1 : name};
-    if (wanted() && communicator)
-        iolens_mpi_link(&link, &(struct iolens_mpi_call){.t0 = t0, .t1 = t1});
+    if (!wanted() || !communicator)
+        return -1;
+    return iolens_mpi_link(&link, &(struct iolens_mpi_call){.t0 = t0, .t1 = t1});
 }
 
 void link_all(const struct iolens_mpi_call *call, MPI_Comm comm)

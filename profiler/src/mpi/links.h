@@ -31,6 +31,9 @@ void link_completed(struct traced *c, const struct request *request, const MPI_S
 int64_t link_collective(struct traced *c, enum iolens_link_kind kind, const struct comm *comm, int root,
                         struct volume volume);
 
+/* Records the neighbours of this rank in the topology of a communicator that this call has made. */
+void link_neighbours(struct traced *c, MPI_Comm handle);
+
 /* Record that an epoch of one-sided communication begins or ends: with the rank `target` of the window, with
  * each rank of `group`, and with all ranks of the window or those that the epoch began with. */
 void link_epoch(struct traced *c, MPI_Win win, int target, bool exclusive);
@@ -40,8 +43,10 @@ void link_epoch_of_all(struct traced *c, MPI_Win win);
 /* Records the start of a persistent request. */
 int64_t link_started(struct traced *c, const struct request *request);
 
-/* Records a collective call on a file; `name` is the function. */
-void link_file(uint32_t communicator, int size, const char *name, double t0, double t1);
+/* Records a collective call on a file, or the posting of one; `name` is the function. Returns the event's
+ * number; -1: none. */
+int64_t link_file(enum iolens_link_kind kind, uint32_t communicator, int size, const char *name, double t0,
+                  double t1);
 
 /* Records a call such as MPI_Init, in which all ranks of `comm` take part. */
 void link_all(const struct iolens_mpi_call *call, MPI_Comm comm);

@@ -61,8 +61,8 @@
 #define POSTED_COLL_WRITE  NOTHING
 #define POSTED_SPLIT_READ  NOTHING
 #define POSTED_SPLIT_WRITE NOTHING
-#define POSTED_NB_READ     traced_transfer(c.t1, files_find((MPI_File)fh).record, *request)
-#define POSTED_NB_WRITE    traced_transfer(c.t1, files_find((MPI_File)fh).record, *request)
+#define POSTED_NB_READ     on_posted(&c, (MPI_File)fh, *request)
+#define POSTED_NB_WRITE    on_posted(&c, (MPI_File)fh, *request)
 
 #if MPI_VERSION >= 4
 #define TRANSFER(...) TRANSFER_AS(, __VA_ARGS__) TRANSFER_AS(_c, __VA_ARGS__)

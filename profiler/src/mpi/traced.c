@@ -356,11 +356,11 @@ void before_cancel(MPI_Request handle)
         requests_set(handle, request.active, true);
 }
 
-void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request)
+void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request, int64_t number)
 {
     if (file)
-        requests_put(request,
-                     (struct request){.kind = REQUEST_FILE, .posted = posted, .file = file, .number = -1});
+        requests_put(request, (struct request){
+                                  .kind = REQUEST_FILE, .posted = posted, .file = file, .number = number});
 }
 
 /* Times a barrier before the collective call, to separate waiting for other ranks from the call itself. There
@@ -391,17 +391,26 @@ void traced_together_post(struct traced *c, const struct comm *of, int root, str
 }
 
 /* Gives a new communicator its number at once, so that all its ranks give numbers in the same order. */
-void traced_made_by_some(MPI_Comm made)
+static void number(struct traced *c, MPI_Comm made)
 {
     if (traced_what & IOLENS_MPI_WHY)
         comm_of(made);
+    link_neighbours(c, made);
+}
+
+/* Records the making of a communicator by these ranks alone as their first call on it. */
+void traced_made_by_some(struct traced *c, MPI_Comm made)
+{
+    number(c, made);
+    if (traced_what & IOLENS_MPI_WHY)
+        link_collective(c, IOLENS_LINK_COLLECTIVE, comm_of(made), -1, (struct volume){0, 0});
 }
 
 void traced_made(struct traced *c, MPI_Comm of, MPI_Comm made)
 {
     if (traced_what & IOLENS_MPI_WHY)
         link_collective(c, IOLENS_LINK_COLLECTIVE, comm_of(of), -1, (struct volume){0, 0});
-    traced_made_by_some(made);
+    number(c, made);
 }
 
 void traced_made_window(struct traced *c, MPI_Comm of, MPI_Win made)
@@ -460,6 +469,7 @@ void traced_end(struct traced *c, void *caller)
 {
     release_many(c);
     if (c->transfers > 0 && c->others == 0) {
+        link_rest(c);
         iolens_mpiio_other(c->file, IOLENS_MPIIO_waits, c->t0, c->t1);
         return;
     }

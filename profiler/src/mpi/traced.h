@@ -46,7 +46,7 @@ void failed_complete_many(struct traced *c, const MPI_Request *requests, int don
 void before_cancel(MPI_Request request);
 
 /* A call that posts a non-blocking file transfer. */
-void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request);
+void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request, int64_t number);
 
 /* Collective calls. */
 void before_collective(MPI_Comm comm);
@@ -57,7 +57,7 @@ void traced_together_post(struct traced *c, const struct comm *of, int root, str
 /* Calls in which all or some ranks of a communicator make a new one. */
 void traced_made(struct traced *c, MPI_Comm of, MPI_Comm made);
 void traced_made_window(struct traced *c, MPI_Comm of, MPI_Win made);
-void traced_made_by_some(MPI_Comm made);
+void traced_made_by_some(struct traced *c, MPI_Comm made);
 void traced_collective_init(const struct traced *c, const struct comm *of, int root, struct volume volume,
                             MPI_Request request);
 

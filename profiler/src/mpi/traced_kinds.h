@@ -88,9 +88,9 @@
 #define ON_TIMED(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, NOTHING)
 #define ON_SEND(f, ...)  FN(TRACED, f, __VA_ARGS__, NOTHING, traced_send(&c, COMM, dest, tag, BYTES))
 /* Calls that make a communicator or a window: by all ranks of a communicator (ON_MAKES, ON_MAKES_WINDOW), or
- * by some of them (ON_MAKES_SOME). */
+ * by those ranks alone that are in the new communicator (ON_MAKES_SOME). */
 #define ON_MAKES(f, ...)      FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made(&c, COMM, *(MPI_Comm *)made))
-#define ON_MAKES_SOME(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(*(MPI_Comm *)made))
+#define ON_MAKES_SOME(f, ...) FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_by_some(&c, *(MPI_Comm *)made))
 #define ON_MAKES_WINDOW(f, ...)                                                                              \
     FN(TRACED, f, __VA_ARGS__, NOTHING, traced_made_window(&c, COMM, *(MPI_Win *)made))
 /* Notes that the handle belongs to a request that is not followed. */

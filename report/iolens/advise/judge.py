@@ -170,15 +170,29 @@ _LARGEST = {
 """The kind and the sentence of the verdict on a run whose largest part is not I/O, by the kind of that part."""
 
 
+def _largest_part(job: Job, limits: Limits) -> Largest | None:
+    """Returns the largest part of the time. It is not the lack of cores if a replay says that a core for each rank
+    would save less than is worth advice: ranks that only poll inside MPI lose nothing without a core.
+    """
+    from iolens.metrics.processor.sampled.largest import largest_part, largest_part_with_cores
+    from iolens.metrics.why.answers import bound_of
+    from iolens.metrics.why.what_if import OWN_CORES
+
+    found = largest_part(job)
+    if found is None or found.kind != "cores":
+        return found
+    most = bound_of(job, OWN_CORES)
+    is_idle = most is not None and most < limits["worth_gain"] * job.run_time
+    return largest_part_with_cores(job) if is_idle else found
+
+
 def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     """Returns the verdict on a run that spent most time on something other than I/O, if the log shows that. The largest
     part is judged only if it took at least `least_seconds`, as for I/O.
     """
     if job.coarse or job.run_time < limits["least_seconds"]:
         return None
-    from iolens.metrics.processor.sampled.largest import largest_part
-
-    found = largest_part(job)
+    found = _largest_part(job, limits)
     if found is None or found.kind == "io" or _may_wait_for_io(job, limits, found, share or 0.0):
         return None
     how = f"Parts{_all_parts(job).removeprefix(';')}."

@@ -14,7 +14,16 @@
 #include "why_gaps.h"
 
 enum { PER_CHUNK = 1024, MOST_NAMES = 64, NAME_BYTES = 32, LAST_THREAD = 255 };
-enum { LINK_FILE = IOLENS_LINKS, LINK_FILES, LINK_LOCK, LINK_CORE, LINK_FAULT, LINK_REGION, KINDS };
+enum {
+    LINK_FILE = IOLENS_LINKS,
+    LINK_FILES,
+    LINK_LOCK,
+    LINK_CORE,
+    LINK_FAULT,
+    LINK_SLEEP,
+    LINK_REGION,
+    KINDS
+};
 
 #define MIB (1024 * 1024)
 
@@ -42,11 +51,13 @@ static const char words[KINDS][12] = {
     [IOLENS_LINK_COLLECTIVE] = "all",
     [IOLENS_LINK_POST_COLLECTIVE] = "iall",
     [IOLENS_LINK_WINDOW] = "win",
+    [IOLENS_LINK_NEIGHBOUR] = "neighbour",
     [LINK_FILE] = "file",
     [LINK_FILES] = "files",
     [LINK_LOCK] = "lock",
     [LINK_CORE] = "core",
     [LINK_FAULT] = "fault",
+    [LINK_SLEEP] = "sleep",
     [LINK_REGION] = "region",
 };
 
@@ -99,27 +110,34 @@ static const struct column COLUMNS[] = {
     COLUMN(rank, "<i4", "rank", "the rank that called; its rows are in the order of its events"),
     COLUMN(thread, "<i4", "thread",
            "number of the thread, as in `regions`; 255: any thread whose number is 255 or more"),
-    TEXT(kind, "S12",
-         "send, recv: a message in a blocking call; isend, irecv: a message in a call that only posts it; "
-         "done: completion of a posted operation; all: a blocking collective call; iall: a posted one; win: "
-         "begin or end of an epoch of one-sided communication, with a row for each partner; call: another "
-         "call of MPI; file: a call of the file system; files: several short calls of the file system; "
-         "lock: a wait for a file's lock; core, fault: time before the next call in which the thread was "
-         "ready and had no core, or waited for a page of a file; region: a visit of a region, whose row "
-         "follows those of the calls inside. A call with several messages has several rows of the same "
-         "times",
-         TEXT_WORD),
+    TEXT(
+        kind, "S12",
+        "send, recv: a message in a blocking call; isend, irecv: a message in a call that only posts it; "
+        "done: completion of a posted operation; all: a blocking collective call; iall: a posted one; win: "
+        "begin or end of an epoch of one-sided communication, with a row for each partner; call: another "
+        "call of MPI; file: a call of the file system; files: several short calls of the file system; "
+        "neighbour: a neighbour in the topology of the communicator that the call made; lock: a wait for a "
+        "file's lock; core, fault, sleep: time before the next call in which the thread was ready and had no "
+        "core, waited for a page of a file, or slept; region: a visit of a region, whose row follows those "
+        "of "
+        "the calls inside. A call with several messages has several rows of the same "
+        "times",
+        TEXT_WORD),
     TEXT(function, "S32", "name of the function; in rows of `files`, of the first call", TEXT_WORD),
     COLUMN(start, "<f8", "s", "time when the call began, since the start of the job"),
     COLUMN(end, "<f8", "s",
            "time when the call returned; in a row of `files`, `start` plus the sum of the calls' times"),
-    COLUMN(communicator, "<u4", "",
-           "a number that all ranks give the same communicator or window; 0: none, or an intercommunicator"),
+    COLUMN(
+        communicator, "<u4", "",
+        "a number that all ranks give the same communicator or window; 0: none, or one with ranks of another "
+        "program"),
     COLUMN(peer, "<i4", "rank",
            "rank of MPI_COMM_WORLD: the other end of a message, or the root of a collective call; -1: none; "
            "-2: any"),
     COLUMN(tag, "<i4", "tag",
-           "tag of a message, -2: any; for a lock of a window, 1 if it is exclusive. A completion with "
+           "tag of a message, -2: any; for a lock of a window, 1 if it is exclusive; for a neighbour, 1 if "
+           "this rank "
+           "receives from it, 0 if it sends to it. A completion with "
            "peer -3 was cancelled"),
     COLUMN(size, "<i4", "ranks",
            "number of ranks in a collective call; in rows of `files`, and of calls such as MPI_Test that "
@@ -264,24 +282,26 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     return number;
 }
 
+/* Keeps a span in which the first thread did not compute, unless its length is 0. The lock must be held. */
+static void keep_span(struct why_events *events, int kind, const char *name, double begin, double seconds)
+{
+    if (!(seconds > 0))
+        return;
+    struct event span = {.begin = begin, .seconds = (float)seconds, .kind = (uint8_t)kind};
+    span.function = number_of_name(events, name);
+    append(events, &span);
+}
+
 /* Stores how long, and by which causes, the first thread was held up in the gap between its latest call and
  * one that began at `t0`. Each cause becomes a span at the end of the gap. The lock must be held. */
 static void keep_gap(struct why_events *events, double t0, double now)
 {
     struct held held = gaps_look(&events->gaps, t0, now);
-    struct event core = {.begin = t0 - held.core, .seconds = (float)held.core, .kind = LINK_CORE};
-    struct event fault = {
-        .begin = t0 - held.core - held.fault, .seconds = (float)held.fault, .kind = LINK_FAULT};
-    if (held.core > 0 || held.fault > 0)
+    if (held.core > 0 || held.fault > 0 || held.sleep > 0)
         append_sum(events);
-    if (held.fault > 0) {
-        fault.function = number_of_name(events, "page faults");
-        append(events, &fault);
-    }
-    if (held.core > 0) {
-        core.function = number_of_name(events, "waiting for a core");
-        append(events, &core);
-    }
+    keep_span(events, LINK_SLEEP, "asleep", t0 - held.core - held.sleep, held.sleep);
+    keep_span(events, LINK_FAULT, "page faults", t0 - held.core - held.fault, held.fault);
+    keep_span(events, LINK_CORE, "waiting for a core", t0 - held.core, held.core);
 }
 
 IOLENS_EXPORT double iolens_mpi_enter(double t0)

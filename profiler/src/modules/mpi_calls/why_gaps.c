@@ -32,7 +32,7 @@ static double part_of(double gap, double seconds)
 
 struct held gaps_look(struct gaps *gaps, double t0, double now)
 {
-    struct held held = {0, 0};
+    struct held held = {0, 0, 0};
     double gap = t0 - gaps->ended;
     bool inside = now > t0 && gaps->entered > gaps->left;
     if (now > t0)
@@ -47,8 +47,11 @@ struct held gaps_look(struct gaps *gaps, double t0, double now)
     held.core = part_of(gap, used.runnable);
     /* The time of the gap in which the thread did not run and did not wait for a core. The thread may have
      * used part of its processor time before the gap, so that this is a lower bound. */
+    double blocked = part_of(gap, gap - held.core - used.on_core);
     if (gaps->major_faults > before.major_faults)
-        held.fault = part_of(gap, gap - held.core - used.on_core);
+        held.fault = blocked;
+    else
+        held.sleep = blocked;
     return held;
 }
 

@@ -1,5 +1,5 @@
-/* Finds how long the first thread of a rank could not compute in the gaps between its calls: it was ready to
- * run and had no core, or it waited for a page of a file. */
+/* Finds how long the first thread of a rank did not compute in the gaps between its calls: it was ready to
+ * run and had no core, it waited for a page of a file, or it slept. */
 #ifndef IOLENS_WHY_GAPS_H
 #define IOLENS_WHY_GAPS_H
 
@@ -19,7 +19,7 @@ struct gaps {
 
 /* The seconds in a gap by cause. */
 struct held {
-    double core, fault;
+    double core, fault, sleep;
 };
 
 /* Returns true if the latest reading is so long ago that another reading costs little. */

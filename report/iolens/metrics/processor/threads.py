@@ -19,29 +19,33 @@ _IDLE = 0.05
 """A thread is a helper, and left out of averages, if its time on a core is below this part of the busiest thread's."""
 
 _COLUMNS = (
-    "rank threads on_core imbalance imbalance_percent busiest busiest_thread runnable asleep openmp openmp_share"
-).split()
+    *("rank", "threads", "on_core", "working", "imbalance", "imbalance_percent", "busiest", "busiest_thread"),
+    *("runnable", "asleep", "openmp", "openmp_share"),
+)
 
 
 @once_per_job
 def thread_balance(job: Job, limit: int = 10) -> Records | None:
     """Returns how evenly the threads of each rank worked, the `limit` most uneven ranks first; helpers are left out.
 
-    Columns: threads (that worked), on_core (seconds of processor time of an average thread), imbalance (seconds of the
-    busiest less the average), imbalance_percent (100 × (max - avg) / max × N / (N - 1)), busiest (seconds) and
-    busiest_thread, runnable and asleep (seconds in which an average thread waited for a core, and was asleep or
-    blocked), openmp and openmp_share (seconds and per cent of an average thread's life in OpenMP's library, from
-    samples: barriers, locks and idle workers; NaN: not sampled). None if no rank had two threads that worked.
+    Columns: threads (that worked), on_core (seconds of processor time of an average thread), working (the same without
+    the time in OpenMP's library, where threads that wait may spin; equal to on_core if the run was not sampled),
+    imbalance (working seconds of the busiest less the average), imbalance_percent (100 × (max - avg) / max × N /
+    (N - 1)), busiest (working seconds) and busiest_thread, runnable and asleep (seconds in which an average thread
+    waited for a core, and was asleep or blocked), openmp and openmp_share (seconds and per cent of an average thread's
+    life in OpenMP's library, from samples: barriers, locks and idle workers; NaN: not sampled). None if no rank had two
+    threads that worked.
     """
     rows = thread_usage(job)
     if rows is None:
         return None
-    shares = _openmp_shares(job)
+    shares, spinning = _openmp_shares(job), _spinning_shares(job)
     found = []
     for rank in np.unique(rows["rank"]).tolist():
         each = rows.where(rows["rank"] == rank)
         each = each.where(each["on_core"] >= _IDLE * each["on_core"].max())
-        times = each["on_core"]
+        spun = [spinning.get((rank, thread), 0.0) for thread in each["thread"].tolist()]
+        times = each["on_core"] * (1.0 - np.array(spun))
         if len(each) < 2 or not times.max() > 0:
             continue
         most, mean, share = float(times.max()), float(times.mean()), shares.get(rank, float("nan"))
@@ -49,7 +53,8 @@ def thread_balance(job: Job, limit: int = 10) -> Records | None:
         waits = float(each["runnable"].mean()), float(each["asleep"].mean())
         inside = share * float(each["seconds"].mean())
         busiest = most, int(each["thread"][times.argmax()])
-        found.append((rank, len(each), mean, *uneven, *busiest, *waits, inside, 100 * share))
+        on_core = float(each["on_core"].mean())
+        found.append((rank, len(each), on_core, mean, *uneven, *busiest, *waits, inside, 100 * share))
     return ordered(Records.of(_COLUMNS, found), "-imbalance", "rank").where(slice(limit)) if found else None
 
 
@@ -63,10 +68,23 @@ def _openmp_shares(job: Job) -> dict[int, float]:
     return {int(rank): float(share) for rank, share in shares.items()}
 
 
+def _spinning_shares(job: Job) -> dict[tuple[int, int], float]:
+    """Returns, for each rank and thread, the share (0 to 1) of its samples on a core that were in OpenMP's library."""
+    rows = sample_rows(job) if is_sampled(job) else None
+    if rows is None:
+        return {}
+    rows = rows[~rows["blocked"].astype(bool)]
+    # Samples name threads "thread 0", "thread 1" and so on.
+    who = [rows["rank"], rows["thread"].astype(str).str.rpartition(" ")[2].astype(int)]
+    inside = rows["samples"].where(rows["group"] == OMP, 0).groupby(who).sum()
+    shares = inside / rows["samples"].groupby(who).sum()
+    return {(int(rank), int(thread)): float(share) for (rank, thread), share in shares.items() if share > 0}
+
+
 @dataclass(frozen=True)
 class UnevenThreads:
-    """The threads of the rank whose busiest thread exceeds the mean most: their number, and the seconds on a core of
-    the busiest and of the average thread.
+    """The threads of the rank whose busiest thread exceeds the mean most: their number, and the seconds on a core,
+    outside of OpenMP's library, of the busiest and of the average thread.
     """
 
     rank: int
@@ -80,5 +98,5 @@ def working_threads(job: Job) -> UnevenThreads | None:
     rows = thread_balance(job)
     if rows is None:
         return None
-    worst = next(rows.rows("rank", "threads", "busiest", "on_core"))
+    worst = next(rows.rows("rank", "threads", "busiest", "working"))
     return UnevenThreads(*worst)

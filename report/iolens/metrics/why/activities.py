@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from iolens.metrics.why.calls.program import CORE, FAULT, LOCK, MPI, Program
+from iolens.metrics.why.calls.program import CORE, FAULT, LOCK, MPI, SLEEP, Program
 from iolens.metrics.why.waits import Waits
 
 _MOST_FILES = 60
@@ -17,8 +17,8 @@ _MOST_FILES = 60
 
 class Activity(NamedTuple):
     """A kind of work: `computing`, `I/O`, `lock` (waiting for a file's lock), `core` (ready to run without a core),
-    `fault` (waiting for pages of files) or `MPI`; its function; the record id of its file (0: none or several), or of
-    the file that stands for its family.
+    `fault` (waiting for pages of files), `sleep` or `MPI`; its function; the record id of its file (0: none or
+    several), or of the file that stands for its family.
     """
 
     kind: str
@@ -88,7 +88,7 @@ def _kinds(program: Program, alike: Mapping[int, int]) -> tuple[tuple[Activity, 
     which = which.reshape(-1)
     largest = np.argsort(-np.bincount(which, weights=seconds, minlength=len(unique)), kind="stable")[:_MOST_FILES]
     kinds = [COMPUTING]
-    named = {LOCK: "lock", CORE: "core", FAULT: "fault"}
+    named = {LOCK: "lock", CORE: "core", FAULT: "fault", SLEEP: "sleep"}
     others = {at: word for kind, word in named.items() for at in np.unique(program.function[program.kind == kind])}
     place = np.full(len(unique), -1)
     for pair in largest.tolist():

@@ -9,7 +9,6 @@ import numpy as np
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.comparison.settings import seconds_text
 from iolens.metrics.files.grouped import families_of
 from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
@@ -17,21 +16,29 @@ from iolens.metrics.processor.regions import region_paths
 from iolens.metrics.processor.sampled.parts import ASLEEP, COMPUTE, RUNNABLE
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
-from iolens.metrics.times.clocks import CommonClock, common_clock
 from iolens.metrics.why.activities import Activities, activities_of
 from iolens.metrics.why.calls.joins import Joins, joins_of
 from iolens.metrics.why.calls.program import CORE, Program, program_of
+from iolens.metrics.why.calls.progress import NO_PROGRESS, progress_of
 from iolens.metrics.why.calls.regions import OUTSIDE, by_region
 from iolens.metrics.why.calls.whole import sound_part, whole_part
 from iolens.metrics.why.causes import Causes, causes_of
 from iolens.metrics.why.path import critical_path, lost_cores
 from iolens.metrics.why.places import with_places
 from iolens.metrics.why.replay import Graph, graph_of
-from iolens.metrics.why.unknown import Unknown, unknown_of
+from iolens.metrics.why.unknown import NOTHING_OF_RANKS, OfRanks, Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of
 from iolens.metrics.why.what_if import MOST_RANKS, OWN_CORES, STORAGE, Answer, Beside, most_on_files, what_if
 
-_DUE = {"computing": "computing", "I/O": "io", "lock": "locks", "core": "cores", "fault": "faults", "MPI": "mpi"}
+_DUE = {
+    "computing": "computing",
+    "I/O": "io",
+    "lock": "locks",
+    "core": "cores",
+    "fault": "faults",
+    "sleep": "sleep",
+    "MPI": "mpi",
+}
 """Kinds of work that make others wait, with the column of the waits that each kind caused."""
 
 _MOST_ROWS = 15
@@ -41,16 +48,10 @@ _LEAST = 0.01
 """Minimum share of the run time for which the reason for a saving is named."""
 
 
-_LEAST_UNKNOWN = 100e-6
-"""Shortest time, in seconds, in calls without a known partner that a sentence mentions. Shorter waits are not
-certain.
-"""
-
-
 @dataclass(frozen=True)
 class Why:
-    """All results from the events of a job; `until`: the second at which the events end, if that is before the end of
-    the job; `labels`: the names of families of files, by the record ids of their files.
+    """All results from the events of a job; `others`: see `what_if`; `until`: the second at which the events end, if
+    that is before the end of the job; `labels`: the names of families of files, by the record ids of their files.
     """
 
     program: Program
@@ -59,6 +60,7 @@ class Why:
     activities: Activities
     graph: Graph
     unknown: Unknown
+    others: tuple[Graph, ...] = ()
     until: float | None = None
     labels: Mapping[int, str] = field(default_factory=dict)
 
@@ -75,8 +77,8 @@ def why(job: Job) -> Why | None:
     program = program_of(part, job.nprocs)
     alike, labels = _families(job, program)
     times = rank_time(job)
-    on_core = None if times is None else times[COMPUTE]
-    found = why_of(program, part.where(part["thread"] != 0), alike, on_core)
+    of_ranks = OfRanks(None if times is None else times[COMPUTE], _parents(job))
+    found = why_of(program, part.where(part["thread"] != 0), alike, of_ranks)
     return replace(found, until=until, labels=labels)
 
 
@@ -95,15 +97,32 @@ def why_of(
     program: Program,
     other_threads: Records | None = None,
     alike: Mapping[int, int] | None = None,
-    on_core: np.ndarray | None = None,
+    of_ranks: OfRanks = NOTHING_OF_RANKS,
+    advances_alone: bool = False,
 ) -> Why:
     """Returns the results for the calls of a job. other_threads: rows of `why_events` that are not in `program`; alike:
-    see `activities_of`; on_core: see `unknown_of`.
+    see `activities_of`; of_ranks: see `unknown_of`; advances_alone: True if MPI works also while no rank calls it.
     """
     joins = joins_of(program)
-    waits, graph = waits_of(program, joins), graph_of(program, joins)
-    unknown = unknown_of(program, joins, graph, other_threads, on_core)
-    return Why(program, joins, waits, activities_of(program, waits, alike), graph, unknown)
+    plain = graph_of(program, joins)
+    progress = NO_PROGRESS if advances_alone else progress_of(program, joins, plain.cost)
+    unknown = unknown_of(program, joins, plain, other_threads, of_ranks, progress)
+    waits = waits_of(program, joins, progress)
+    graph, cautious = (
+        plain if more.is_empty else graph_of(program, joins, more) for more in (progress.likely, progress.cautious)
+    )
+    others = tuple(each for each in (plain, cautious) if each is not graph)
+    return Why(program, joins, waits, activities_of(program, waits, alike), graph, unknown, others)
+
+
+def _parents(job: Job) -> frozenset[int]:
+    """Returns the ranks whose child processes computed for at least 1 % of the run, and may have done I/O beside that.
+    Shorter children, such as those with which Python looks for libraries, do not matter.
+    """
+    used = job.tables.get("process")
+    if used is None or not {"rank", "children_time"} <= set(used.names):
+        return frozenset()
+    return frozenset(used["rank"][used["children_time"] >= _LEAST * job.run_time].tolist())
 
 
 @once_per_job
@@ -118,7 +137,9 @@ def answers(job: Job) -> list[Answer] | None:
     found = why(job)
     if found is None:
         return None
-    given = what_if(found.program, found.joins, found.graph, found.unknown, _beside(job, found.until is None))
+    given = what_if(
+        found.program, found.joins, found.graph, found.unknown, _beside(job, found.until is None), found.others
+    )
     bound = cores_bound(job)
     if bound is None:
         return given
@@ -327,58 +348,6 @@ def waiting(job: Job) -> Waiting | None:
     return Waiting(float(found.waits.waited.sum()), causes.unexplained)
 
 
-@once_per_job
-def limits(job: Job) -> list[str]:
-    """Returns a sentence for each kind of question that the events of the job cannot answer; none if the log has no
-    events.
-    """
-    found = why(job)
-    if found is None:
-        return []
-    clock = common_clock(job)
-    said = [f"{clock.said} Waits between nodes are as uncertain."] if _of_several_nodes(job, clock) else []
-    if found.until is not None:
-        memory = any("IOLENS_WHY" in reason for reason in job.partial)
-        reason = "iolens run --why MIB gives them more memory" if memory else "the job did not end as it should"
-        beyond = job.tables["why_events"].left_out
-        if beyond:
-            reason = f"this machine has too little memory for the {beyond:,} later ones"
-        said.append(
-            f"The events of all ranks end with the collective call at {seconds_text(found.until)}; nothing after it "
-            f"is analysed ({reason})."
-        )
-    if found.unknown.in_calls >= _LEAST_UNKNOWN:
-        some = ", ".join(found.unknown.functions[:3])
-        said.append(
-            f"In {some}{' and others' if len(found.unknown.functions) > 3 else ''} a rank spent up to "
-            f"{seconds_text(found.unknown.in_calls)}, and the events do not tell what it waited for."
-        )
-    if found.program.left_out:
-        said.append(
-            f"Calls of other threads are left out: {found.program.left_out:,}. What they did counts as computing: up "
-            f"to {seconds_text(found.unknown.in_gaps)} of a rank."
-        )
-    if found.unknown.asleep >= _LEAST_UNKNOWN:
-        said.append(
-            f"Between calls such as MPI_Test that found nothing, a rank slept for up to "
-            f"{seconds_text(found.unknown.asleep)}, which counts as computing."
-        )
-    if found.joins.not_joined:
-        lone = found.joins.not_joined
-        said.append(f"Parts of messages and collective calls without a partner in the log: {lone:,}.")
-    if found.waits.violations:
-        said.append(
-            f"Messages that arrived before they were sent, by the clocks of their nodes: {found.waits.violations:,}, "
-            f"by up to {1e6 * found.waits.largest_violation:,.0f} µs. Their waits end with the call."
-        )
-    return said
-
-
-def _of_several_nodes(job: Job, clock: CommonClock) -> bool:
-    """Returns True if the ranks read several clocks, compared or not."""
-    return bool(clock.uncertainty) or (clock.uncertainty is None and len(job.hosts) > 1)
-
-
 @dataclass(frozen=True)
 class Culprit:
     """The I/O of the rank that made others wait most: its function and file (empty: several), and the number of ranks
@@ -396,13 +365,15 @@ class StorageSaving:
     """The most that infinitely fast storage saves, in seconds, including all uncertainty. `until`: the second up to
     which the events reach, if not to the end. `culprit` is set if the I/O of one rank accounts for more than half of
     the saving, and the saving for 1 % of the run. `mapped`: files were mapped into memory, and no event has the
-    waits for their pages.
+    waits for their pages. `for_strangers`: a rank waited for programs that the log does not have for at least 1 % of
+    the run.
     """
 
     seconds: float
     until: float | None
     culprit: Culprit | None
     mapped: bool
+    for_strangers: bool
 
 
 @once_per_job
@@ -417,7 +388,8 @@ def storage_saving(job: Job) -> StorageSaving | None:
     decides = free.most >= _LEAST * found.program.run_time and by_rank.get(rank, 0.0) > free.most / 2
     counters = job.records.get("POSIX")
     mapped = counters is not None and "POSIX_MMAPS" in counters.names and bool((counters["POSIX_MMAPS"] > 0).any())
-    return StorageSaving(free.most, found.until, _culprit(job, rank) if decides else None, mapped)
+    strangers = found.unknown.of_strangers >= _LEAST * found.program.run_time
+    return StorageSaving(free.most, found.until, _culprit(job, rank) if decides else None, mapped, strangers)
 
 
 def starts_processes(job: Job) -> bool:
@@ -489,7 +461,8 @@ def files_bound(job: Job, files: Collection[int]) -> float | None:
     found = why(job)
     if found is None or storage_bound(job) is None or found.unknown.seconds > 0:
         return None
-    return most_on_files(found.program, found.joins, found.graph, files)
+    plain = found.others[0] if found.others else found.graph
+    return most_on_files(found.program, found.joins, plain, found.unknown, files)
 
 
 def _culprit(job: Job, rank: int) -> Culprit | None:

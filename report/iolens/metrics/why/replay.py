@@ -21,6 +21,7 @@ import numpy as np
 from iolens.errors import IolensError
 from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins, latest_lower
 from iolens.metrics.why.calls.program import Program
+from iolens.metrics.why.calls.progress import NO_MORE, More, Pairs
 from iolens.metrics.why.calls.rendezvous import is_rendezvous
 from iolens.places import folders_of_libraries
 
@@ -33,13 +34,6 @@ class Lists(NamedTuple):
 
     first: np.ndarray
     values: np.ndarray
-
-
-class Pairs(NamedTuple):
-    """Calls in their order, with a number for each."""
-
-    call: np.ndarray
-    to: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -62,10 +56,11 @@ class Graph:
     broken: int = 0
 
 
-def graph_of(program: Program, joins: Joins) -> Graph:
-    """Returns the dependencies between the calls of a job."""
+def graph_of(program: Program, joins: Joins, more: More = NO_MORE) -> Graph:
+    """Returns the dependencies between the calls of a job; `more`: further ones."""
     groups = int(joins.group.max(initial=-1)) + 1
     edge_from, edge_to = _edges(program, joins, groups)
+    edge_from, edge_to = np.concatenate([edge_from, more.late]), np.concatenate([edge_to, more.waiting])
     waits = (joins.completed >= 0) & ((joins.shape == ALL) | ((joins.shape == ROOT_LAST) & joins.is_root))
     scans = _scans_of(program, joins, groups)
     completing = np.concatenate([joins.completed[waits], scans.completing])
@@ -75,6 +70,12 @@ def graph_of(program: Program, joins: Joins) -> Graph:
     latest = np.full(groups, -np.inf)
     np.maximum.at(latest, joins.group, program.start[joins.entered])
     latest = np.concatenate([latest, scans.latest])
+    beyond, latest = len(latest), np.concatenate([latest, np.full(more.groups, -np.inf)])
+    np.maximum.at(latest, beyond + more.parts.to, program.start[more.parts.call])
+    completing, awaited = (
+        np.concatenate([completing, more.waits.call]),
+        np.concatenate([awaited, beyond + more.waits.to]),
+    )
     np.maximum.at(ready, completing, np.minimum(latest[awaited], program.end[completing]))
     before = np.concatenate([[0.0], program.end[:-1]]) if len(program) else np.zeros(0)
     before[program.first[:-1][program.first[:-1] < program.first[1:]]] = 0.0
@@ -84,7 +85,10 @@ def graph_of(program: Program, joins: Joins) -> Graph:
     graph = Graph(
         waiter=np.flatnonzero(is_waiter).astype(np.int32),
         leads=_in_order(edge_from, place[edge_to]),
-        parts=_in_order(np.concatenate([joins.entered, scans.entered]), np.concatenate([joins.group, scans.part_of])),
+        parts=_in_order(
+            np.concatenate([joins.entered, scans.entered, more.parts.call]),
+            np.concatenate([joins.group, scans.part_of, beyond + more.parts.to]),
+        ),
         frees=_by_key(awaited, place[completing], len(latest)),
         gap=np.maximum(program.start - before, 0.0),
         cost=np.maximum(program.end - ready, 0.0),
@@ -102,8 +106,17 @@ def _edges(program: Program, joins: Joins, groups: int) -> tuple[np.ndarray, np.
     behind &= (roots[joins.group] >= 0) if groups else behind
     inside, windows = joins.behind >= 0, joins.windows
     root, data = roots[joins.group[behind]], joins.behind[inside]
-    edge_from = np.concatenate([message_from, root, data, windows.late])
-    edge_to = np.concatenate([message_to, joins.completed[behind], joins.completed[inside], windows.waiting])
+    near = joins.near
+    edge_from = np.concatenate([message_from, root, data, windows.late, near.other[near.gets]])
+    edge_to = np.concatenate(
+        [
+            message_to,
+            joins.completed[behind],
+            joins.completed[inside],
+            windows.waiting,
+            near.completed[near.gets],
+        ]
+    )
     others = edge_from != edge_to
     return edge_from[others], edge_to[others]
 

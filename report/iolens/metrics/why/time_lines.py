@@ -9,7 +9,7 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.why.answers import Why
 
-KINDS = ("computing", "I/O", "lock", "core", "fault", "MPI", "waiting")
+KINDS = ("computing", "I/O", "lock", "core", "fault", "sleep", "MPI", "waiting")
 """Kinds of work; waiting is time spent waiting for another rank, which is in none of the other kinds."""
 
 

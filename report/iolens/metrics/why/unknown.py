@@ -4,33 +4,47 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.why.calls.joins import Joins
-from iolens.metrics.why.calls.program import CORE, MPI, Program
+from iolens.metrics.why.calls.joins import NEIGHBOURS, Joins
+from iolens.metrics.why.calls.program import CORE, FAULT, FILE, FILES, LOCK, MPI, SLEEP, Program
+from iolens.metrics.why.calls.progress import Progress
 from iolens.metrics.why.calls.rendezvous import CERTAINLY_BLOCKED, calls_of_one, is_rendezvous
 from iolens.metrics.why.replay import Graph
 
 _WAITS_ALONE = re.compile(
     r"MPI_(Neighbor_|M?[Pp]robe$|Wait(all|any|some)?$|Intercomm_|Comm_(accept|connect|disconnect|join|spawn)"
-    r"|Win_(flush|unlock)"
+    r"|Win_(flush|lock|unlock)|File_i(read|write)(_at)?_all|File_(read|write)(_at)?_(all|ordered)_(begin|end)"
     r"|(Put|Get|Accumulate|Get_accumulate|Fetch_and_op|Compare_and_swap)(_c)?$)"
 )
 """Functions that can wait for other ranks, and whose rows do not name a partner."""
 
-_ASKS = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status|Win_test|Parrived)$")
+_ASKS = re.compile("MPI_(Test(all|any|some)?|Iprobe|Improbe|Request_get_status|Win_test|Win_sync|Parrived)$")
 """Functions that programs call again and again until they find something."""
+
+_OPENS = re.compile("(f?open|openat|creat)(64)?$")
+"""Functions of the file system that programs call again and again until a file is there."""
+
+_LOOKS = re.compile("(__)?[fl]?x?stat(at|x|64)*$|f?access(at)?$")
+"""Functions with which programs look for a file that another process makes; no event has the calls that fail."""
 
 _LEAST_SLEEP = 0.01
 """Minimum share of the run time that a rank must have slept between such calls. Smaller shares are uncertain, because
 processor times are not exact enough.
 """
 
-_OF_FILES = re.compile("MPI_File_")
-_FOR_UNNAMED = re.compile("MPI_(Neighbor_|Ineighbor_|Comm_spawn)")
-"""Collective functions in which a rank can wait for others that the events do not name: neighbours, a new program."""
+_OF_FILES = re.compile(r"MPI_File_(?!i(read|write)(_at)?_all|(read|write)(_at)?_(all|ordered)_(begin|end))")
+"""Functions of MPI-IO whose waits for other ranks are joined, or that wait for none."""
+
+_OF_NEIGHBOURS = re.compile("MPI_(Neighbor_|Ineighbor_)")
+_OF_OTHER_PROGRAMS = re.compile("MPI_Comm_(accept|connect|disconnect|join|spawn)")
+"""Functions in which a rank can wait for processes that the log does not have."""
+
+_OF_RANKS = ("send", "isend", "recv", "irecv", "all", "iall")
+"""Kinds of roles in a call that other ranks take part in."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +52,11 @@ class Unknown:
     """Seconds of each call (`cost`) and of the time before it (`gap`) in which its rank may have waited for something
     that the events do not record. functions: the functions of these calls, the one with most seconds first.
     in_calls: the largest sum of `cost` of any rank. in_gaps: the largest sum of `gap` in which other threads were in a
-    call. asleep: the largest sum between calls that asked for something and found nothing. threads_do_io: True if other
-    threads call the file system.
+    call. asleep: the largest sum in which a rank slept between calls that asked for something and found nothing, or for
+    processes that it had started. threads_do_io: True if other threads call the file system. of_strangers: the largest
+    sum of a rank in which it may have waited for processes that the log does not have; it is in the other sums as well.
+    perhaps: seconds of each call, beside `cost`, in which its rank may have waited for ranks outside of MPI or for the
+    holder of a file's lock. They make no saving uncertain, but others may be larger.
     """
 
     cost: np.ndarray
@@ -49,6 +66,8 @@ class Unknown:
     in_gaps: float
     asleep: float
     threads_do_io: bool
+    of_strangers: float
+    perhaps: np.ndarray
 
     @property
     def seconds(self) -> float:
@@ -56,37 +75,124 @@ class Unknown:
         return self.in_calls + self.in_gaps + self.asleep
 
 
+class OfRanks(NamedTuple):
+    """Facts about ranks that the events do not have. on_core: seconds in which each rank computed (None: not known).
+    parents: ranks that started other processes.
+    """
+
+    on_core: np.ndarray | None = None
+    parents: frozenset[int] = frozenset()
+
+
+NOTHING_OF_RANKS = OfRanks()
+
+
 def unknown_of(
     program: Program,
     joins: Joins,
     graph: Graph,
     other_threads: Records | None = None,
-    on_core: np.ndarray | None = None,
+    of_ranks: OfRanks = NOTHING_OF_RANKS,
+    progress: Progress | None = None,
 ) -> Unknown:
     """Returns the time that the events do not explain. other_threads: rows of `why_events` of threads that are not
-    followed. on_core: seconds in which each rank computed (None: not known).
+    followed.
     """
     alone = (program.kind == MPI) & _may_wait(program)
-    known = ~_named(program, _FOR_UNNAMED)[joins.entered]
+    known = ~_named(program, _OF_OTHER_PROGRAMS)[joins.entered]
+    known &= ~_named(program, _OF_NEIGHBOURS)[joins.entered] | (joins.shape == NEIGHBOURS)
     messages = joins.send, joins.send_done, joins.receive, joins.receive_done
     for calls in (*messages, joins.entered[known], joins.completed[known], joins.windows.waiting):
         alone[calls[calls >= 0]] = False
     inner = np.bincount(program.inner_call, weights=program.inner_seconds, minlength=len(program))
     cost = np.where(alone, np.maximum(graph.cost - inner, 0.0), _in_several(program, joins, graph))
     nothing = np.zeros(len(program))
-    beside = nothing if other_threads is None else _gaps_with_calls(program, graph, other_threads)
-    slept, asking = (nothing, nothing) if on_core is None else _between_asks(program, graph, on_core)
+    beside, held = (nothing, nothing) if other_threads is None else _gaps_with_calls(program, graph, other_threads)
+    slept, asking = _asleep(program, graph, of_ranks)
     of_function = np.bincount(program.function, weights=cost, minlength=len(program.functions))
     order = np.argsort(-of_function, kind="stable")[: np.count_nonzero(of_function)]
     return Unknown(
-        cost=np.maximum(cost, asking),
+        cost=np.maximum(np.maximum(cost, asking), held),
         gap=np.minimum(beside + slept, graph.gap),
         functions=tuple(program.functions[at] for at in order.tolist()),
         in_calls=_largest_of_ranks(program, cost),
-        in_gaps=_largest_of_ranks(program, beside),
+        in_gaps=_largest_of_ranks(program, beside + held),
         asleep=_largest_of_ranks(program, slept + asking),
         threads_do_io=other_threads is not None and bool(np.isin(other_threads["kind"], ("file", "files")).any()),
+        of_strangers=_for_strangers(program, cost, asking, of_ranks.parents),
+        perhaps=_perhaps(program, graph, progress),
     )
+
+
+def _for_strangers(program: Program, cost: np.ndarray, asking: np.ndarray, parents: frozenset[int]) -> float:
+    """Returns the largest sum of seconds of a rank in which it may have waited for processes that the log does not
+    have.
+    """
+    links = program.links
+    strange = _named(program, _OF_OTHER_PROGRAMS) & (program.kind == MPI)
+    strange[links["call"][np.isin(links["kind"], _OF_RANKS) & (links["communicator"] == 0)]] = True
+    slept = np.isin(program.rank, list(parents)) & (program.kind == SLEEP)
+    return _largest_of_ranks(program, np.where(strange, cost, 0.0) + np.where(slept, asking, 0.0))
+
+
+def _perhaps(program: Program, graph: Graph, progress: Progress | None) -> np.ndarray:
+    """Returns the seconds of calls that may have waited for a rank outside of MPI, for the holder of a lock, or for the
+    core that a rank gave up in I/O.
+    """
+    found = (program.kind == LOCK) | _back_from_io(program)
+    if progress is not None:
+        found[progress.posted] = True
+        found[progress.waiting] = True
+    seconds: np.ndarray = np.where(found, graph.cost, 0.0)
+    return seconds
+
+
+def _back_from_io(program: Program) -> np.ndarray:
+    """Returns True for times without a core directly behind calls of the file system: a rank that waits for storage
+    gives its core up, and another one may have it then.
+    """
+    of_files = np.isin(program.kind, (FILE, FILES, LOCK, FAULT))
+    behind = np.append(False, of_files[:-1] & (program.rank[1:] == program.rank[:-1]))[: len(program)]
+    found: np.ndarray = behind & (program.kind == CORE)
+    return found
+
+
+def _asleep(program: Program, graph: Graph, of_ranks: OfRanks) -> tuple[np.ndarray, np.ndarray]:
+    """Returns two times for each call: the seconds before it, and the seconds of it, in which its rank slept until it
+    found something, or may have slept for processes that it had started.
+    """
+    nothing = np.zeros(len(program))
+    sleeps = program.kind == SLEEP
+    if not sleeps.any():
+        return (nothing, nothing) if of_ranks.on_core is None else _between_asks(program, graph, of_ranks.on_core)
+    all_calls, of_files = np.ones(len(program), bool), np.isin(program.kind, (FILE, FILES))
+    opens, looks = (_named(program, each) & of_files for each in (_OPENS, _LOOKS))
+    in_vain = _asks_in_vain(program)
+    loops = in_vain | opens | _between(program, in_vain, all_calls) | _between(program, opens, opens)
+    loops |= _between(program, all_calls, looks)
+    loops |= np.isin(program.rank, list(of_ranks.parents)) & sleeps
+    seconds = np.where(loops & sleeps, graph.cost, 0.0)
+    slept = np.bincount(program.rank, weights=seconds, minlength=program.ranks)
+    return nothing, np.where(loops & (slept >= _LEAST_SLEEP * program.run_time)[program.rank], graph.cost, 0.0)
+
+
+def _between(program: Program, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Returns True for spans asleep or without a core that lie directly between one of the calls `begins` of a rank and
+    one of `ends`.
+    """
+    held, place, last = np.isin(program.kind, (CORE, FAULT, SLEEP)), np.arange(len(program)), len(program) - 1
+    before = np.maximum(np.maximum.accumulate(np.where(held, -1, place)), 0)
+    after = np.minimum(np.minimum.accumulate(np.where(held, last, place)[::-1])[::-1], last)
+    same = (program.rank[before] == program.rank) & (program.rank[after] == program.rank)
+    found: np.ndarray = held & same & begins[before] & ends[after]
+    return found
+
+
+def _asks_in_vain(program: Program) -> np.ndarray:
+    """Returns True for calls of MPI that ask for something and find nothing."""
+    asked = _named(program, _ASKS)
+    asked[program.links["call"]] = False
+    return asked
 
 
 def _between_asks(program: Program, graph: Graph, on_core: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -97,8 +203,7 @@ def _between_asks(program: Program, graph: Graph, on_core: np.ndarray) -> tuple[
     Programs sleep between calls of MPI_Test to leave the core to others. A rank sleeps no longer than all its time
     between calls without the time in which it computes.
     """
-    asked = _named(program, _ASKS)
-    asked[program.links["call"]] = False
+    asked = _asks_in_vain(program)
     behind = np.append(False, asked[:-1] & (program.rank[1:] == program.rank[:-1])) if len(program) else asked
     gap = graph.gap.copy()
     gap[program.first[:-1][program.first[:-1] < program.first[1:]]] = 0.0
@@ -139,7 +244,7 @@ def _may_wait(program: Program) -> np.ndarray:
     found = _named(program, _WAITS_ALONE)
     links = program.links
     by_itself = np.isin(links["kind"], ("all", "iall")) & (links["communicator"] != 0) & (links["size"] == 1)
-    found[links["call"][(links["kind"] != "win") & ~by_itself]] = True
+    found[links["call"][~np.isin(links["kind"], ("win", "neighbour")) & ~by_itself]] = True
     chosen: np.ndarray = found & ~_named(program, _OF_FILES)
     return chosen
 
@@ -151,9 +256,12 @@ def _named(program: Program, pattern: re.Pattern[str]) -> np.ndarray:
     return found
 
 
-def _gaps_with_calls(program: Program, graph: Graph, others: Records) -> np.ndarray:
-    """Returns for each call the seconds of the gap before it in which other threads of the rank were in a call."""
-    found = np.zeros(len(program))
+def _gaps_with_calls(program: Program, graph: Graph, others: Records) -> tuple[np.ndarray, np.ndarray]:
+    """Returns two times for each call: the seconds of the gap before it, and those of a time asleep or without a core,
+    in which other threads of the rank were in a call.
+    """
+    found, held = np.zeros(len(program)), np.zeros(len(program))
+    is_held = np.isin(program.kind, (CORE, SLEEP))
     for rank in np.unique(others["rank"]).tolist():
         rows = others["rank"] == rank
         order = np.argsort(others["start"][rows], kind="stable")
@@ -163,6 +271,7 @@ def _gaps_with_calls(program: Program, graph: Graph, others: Records) -> np.ndar
         spent = np.maximum(end - begins, 0.0)
         totals = np.stack([np.cumsum(spent) - spent, np.cumsum(spent)], axis=1).reshape(-1)
         calls = slice(int(program.first[rank]), int(program.first[rank + 1]))
-        until = program.start[calls]
+        until, end = program.start[calls], program.end[calls]
         found[calls] = np.interp(until, times, totals) - np.interp(until - graph.gap[calls], times, totals)
-    return found
+        held[calls] = np.where(is_held[calls], np.interp(end, times, totals) - np.interp(until, times, totals), 0.0)
+    return found, held

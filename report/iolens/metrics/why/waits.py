@@ -13,6 +13,7 @@ import numpy as np
 from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, SOME, Joins, latest_lower
 from iolens.metrics.why.calls.polling import REPEATED
 from iolens.metrics.why.calls.program import Program
+from iolens.metrics.why.calls.progress import Progress
 from iolens.metrics.why.calls.rendezvous import calls_of_one, is_rendezvous
 
 PATTERNS = (
@@ -30,6 +31,7 @@ PATTERNS = (
     "late post",
     "early wait",
     "wait for a window's lock",
+    "wait for progress",
     "wait at MPI_Init",
     "wait at MPI_Finalize",
 )
@@ -48,6 +50,7 @@ PATTERNS = (
     LATE_POST,
     EARLY_WAIT,
     WINDOW_LOCK,
+    PROGRESS,
     INIT,
     FINALIZE,
 ) = range(len(PATTERNS))
@@ -77,11 +80,13 @@ class Waits:
     largest_violation: float
 
 
-def waits_of(program: Program, joins: Joins) -> Waits:
-    """Returns the wait states of all calls."""
+def waits_of(program: Program, joins: Joins, progress: Progress | None = None) -> Waits:
+    """Returns the wait states of all calls; with `progress`, also those for ranks that were outside of MPI."""
     sender = _late_senders(program, joins)
     receiver = _late_receivers(program, joins)
     parts = [sender, receiver, *_collective_waits(program, joins), _one_sided_waits(program, joins)]
+    if progress is not None:
+        parts.append(_progress_waits(program, progress))
     call, late, waited, severity, pattern = (np.concatenate(column) for column in zip(*parts, strict=True))
     call, late, waited, severity, pattern = _longest_waits(call, late, waited, severity, pattern)
     came = program.start[late.astype(np.int64)]
@@ -178,6 +183,13 @@ def _one_sided_waits(program: Program, joins: Joins) -> tuple[np.ndarray, ...]:
     return _part(waiting, late, waited, np.array([LATE_POST, EARLY_WAIT, WINDOW_LOCK])[why])
 
 
+def _progress_waits(program: Program, progress: Progress) -> tuple[np.ndarray, ...]:
+    """Returns the waits for ranks that had to come back into MPI."""
+    late, waiting = progress.late[progress.is_likely], progress.waiting[progress.is_likely]
+    waited = np.minimum(program.start[late], program.end[waiting]) - program.start[waiting]
+    return _part(waiting, late, np.where(_is_test(program, waiting), 0.0, waited), PROGRESS)
+
+
 def _collective_waits(program: Program, joins: Joins) -> list[tuple[np.ndarray, ...]]:
     """Returns the waits in collective calls, by the shape of the call."""
     if not len(joins.group):
@@ -217,6 +229,10 @@ def _collective_waits(program: Program, joins: Joins) -> list[tuple[np.ndarray, 
     lower = entered.copy()
     lower[scans] = entered[scans[latest_lower(group[scans], program.rank[entered[scans]], begin[scans])]]
     until(lower, known & (joins.shape == LOWER_FIRST), EARLY_SCAN)
+    near, late = joins.near, program.start[joins.near.other]
+    waited = np.minimum(late, program.end[near.completed]) - program.start[near.completed]
+    waited = np.where(near.gets & ~_is_test(program, near.completed), waited, 0.0)
+    parts.append(_part(near.completed, near.other, waited, N_TO_N))
     of_pairs = np.where(joins.shape == SOME, N_TO_N, IN_TREE)
     until(np.maximum(joins.behind, 0), known & (joins.behind >= 0), of_pairs)
     return parts

@@ -87,40 +87,65 @@ class _Asked(NamedTuple):
 
 
 def what_if(
-    program: Program, joins: Joins, graph: Graph, unknown: Unknown | None = None, beside: Beside | None = None
+    program: Program,
+    joins: Joins,
+    graph: Graph,
+    unknown: Unknown | None = None,
+    beside: Beside | None = None,
+    others: Sequence[Graph] = (),
 ) -> list[Answer]:
-    """Returns the answers to all questions; the first one is for no change at all."""
+    """Returns the answers to all questions; the first one is for no change at all. others: graphs with fewer or with
+    more dependencies than the likely ones of `graph`: the interval of an answer holds for them too. The first of them
+    has only dependencies that are certain.
+    """
     dark = unknown_of(program, joins, graph) if unknown is None else unknown
-    base = replayed_run_time(program, graph, graph.gap, graph.cost)
-    error = abs(base - program.run_time)
-    is_dark = dark.seconds > max(error, _NO_MATTER * program.run_time)
-    found = [Answer(WhatIfQuestion(NO_CHANGE), base, 0.0, 0.0, error)]
-    for asked in _changes(program, joins, graph, dark.threads_do_io, beside or Beside()):
-        time = lowest = replayed_run_time(program, graph, asked.gap, asked.cost)
-        if dark.seconds > 0 or asked.high is not None:
-            gap, cost = asked.high or (asked.gap, asked.cost)
-            shorter = np.maximum(gap - dark.gap, 0.0), np.maximum(cost - dark.cost, 0.0)
-            lowest = min(time, replayed_run_time(program, graph, *shorter))
-        least = 0.0 if is_dark else max(base - time - error, 0.0)
-        told = (math.nan, math.nan) if asked.is_bound else (time, base - time)
-        found.append(Answer(asked.change, *told, least, max(base - lowest, 0.0) + error))
+    plain = others[0] if others else graph
+    base = {id(each): replayed_run_time(program, each, each.gap, each.cost) for each in (graph, *others)}
+    error = abs(base[id(graph)] - program.run_time)
+    no_matter = max(error, _NO_MATTER * program.run_time)
+    does_io = dark.threads_do_io or dark.of_strangers > no_matter
+    found = [Answer(WhatIfQuestion(NO_CHANGE), base[id(graph)], 0.0, 0.0, error)]
+    asked_of = {
+        id(each): {asked.change: asked for asked in _changes(program, joins, each, does_io, beside or Beside())}
+        for each in (graph, *others)
+    }
+    for change, asked in asked_of[id(graph)].items():
+        time = replayed_run_time(program, graph, asked.gap, asked.cost)
+        saved = [base[id(graph)] - time]
+        for each in others:
+            same = asked_of[id(each)].get(change)
+            saved += [base[id(each)] - replayed_run_time(program, each, same.gap, same.cost)] if same else []
+        most = max(*saved, _most_saved(program, plain, dark, asked_of[id(plain)].get(change, asked), base[id(plain)]))
+        least = 0.0 if dark.seconds > no_matter else max(min(saved) - error, 0.0)
+        told = (math.nan, math.nan) if asked.is_bound else (time, saved[0])
+        found.append(Answer(change, *told, least, max(most, 0.0) + error))
     return found
 
 
-def most_on_files(program: Program, joins: Joins, graph: Graph, files: Collection[int]) -> float:
+def _most_saved(program: Program, graph: Graph, dark: Unknown, asked: _Asked, base: float) -> float:
+    """Returns the seconds that are saved if the time that the events do not explain is left out as well."""
+    if not (dark.seconds > 0 or dark.perhaps.any() or asked.high is not None):
+        return 0.0
+    gap, cost = asked.high or (asked.gap, asked.cost)
+    cost = np.maximum(cost - np.maximum(dark.cost, dark.perhaps), 0.0)
+    return base - replayed_run_time(program, graph, np.maximum(gap - dark.gap, 0.0), cost)
+
+
+def most_on_files(program: Program, joins: Joins, graph: Graph, unknown: Unknown, files: Collection[int]) -> float:
     """Returns the most seconds that free I/O on these files (record ids) would save."""
     gap, cost = _FileWork(program, joins, graph).on_files([*files, 0])
     base = replayed_run_time(program, graph, graph.gap, graph.cost)
-    return max(base - replayed_run_time(program, graph, gap, cost), 0.0) + abs(base - program.run_time)
+    free = np.maximum(cost - unknown.perhaps, 0.0)
+    return max(base - replayed_run_time(program, graph, gap, free), 0.0) + abs(base - program.run_time)
 
 
-def _changes(program: Program, joins: Joins, graph: Graph, threads_do_io: bool, beside: Beside) -> Iterator[_Asked]:
+def _changes(program: Program, joins: Joins, graph: Graph, does_io: bool, beside: Beside) -> Iterator[_Asked]:
     """Yields each what-if question with the gaps between calls and the costs of calls with which the run is
-    replayed.
+    replayed. does_io: True if the job may do I/O that no call shows.
     """
     work = _FileWork(program, joins, graph)
     everywhere = np.ones(len(program), bool), np.ones(len(program.inner_call), bool)
-    if work.seconds > 0 or threads_do_io:
+    if work.seconds > 0 or does_io:
         for question, left in FASTER.items():
             yield _Asked(WhatIfQuestion(question), graph.gap, work.cost(*everywhere, left))
         for rank in work.ranks(beside.late):

@@ -9,6 +9,7 @@ import numpy as np
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.why import answers
+from iolens.metrics.why.limits import limits
 from iolens.metrics.why.time_lines import time_lines
 from iolens.missing import is_nan
 from iolens.pages import words
@@ -51,7 +52,7 @@ def waits_note(job: Job) -> str:
 
 def _limits_words(job: Job) -> str:
     """Returns what the events of the job cannot tell."""
-    return " ".join(answers.limits(job))
+    return " ".join(limits(job))
 
 
 def what_if_note(job: Job) -> str:
@@ -101,6 +102,8 @@ def storage_note(job: Job) -> str:
     if found is None:
         return f"Infinitely fast storage would save {span} nothing{beside}: the events have no call of the file system."
     sentence = f"With infinitely fast storage {span} would take at most {words.seconds(found.seconds)} s less{beside}"
+    if found.for_strangers:
+        sentence += ", if its ranks waited for I/O of the programs that they started or connected to"
     if found.culprit is None:
         return f"{sentence}."
     one = found.culprit
@@ -173,6 +176,7 @@ WAIT_STATES: Exhibit[Job] = Exhibit(
         Column("locks, s", "locks", words.seconds, optional=True),
         Column("cores, s", "cores", words.seconds, optional=True),
         Column("faults, s", "faults", words.seconds, optional=True),
+        Column("asleep, s", "sleep", words.seconds, optional=True),
         Column("MPI, s", "mpi", words.seconds),
     ],
     note="Seconds: over all ranks. The columns after “longest” divide these seconds by what the late rank did "

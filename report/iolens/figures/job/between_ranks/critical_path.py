@@ -21,6 +21,7 @@ COLOURS = {
     "lock": META,
     "core": "#cc79a7",
     "fault": "#a65628",
+    "sleep": "#d9d9d9",
     "MPI": READ,
     "waiting": "#ffffff",
 }
@@ -32,6 +33,7 @@ _NAMES = {
     "lock": "lock of a file",
     "core": "without a core",
     "fault": "page faults",
+    "sleep": "asleep",
     "waiting": "waiting for another rank",
 }
 

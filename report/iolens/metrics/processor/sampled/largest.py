@@ -90,10 +90,24 @@ def largest_shares(job: Job) -> dict[str, float]:
 @once_per_job
 def largest_part(job: Job) -> Largest | None:
     """Returns the largest part of an average rank's time; None if the log does not know where the time went."""
-    each, part = rank_time(job), largest_shares(job)
-    if each is None or not part:
+    each = rank_time(job)
+    return None if each is None else _largest(job, each, _waiting_for_cores(job, each))
+
+
+@once_per_job
+def largest_part_with_cores(job: Job) -> Largest | None:
+    """Returns the largest part other than waiting for a core, for a job that more cores would not make shorter."""
+    each = rank_time(job)
+    return None if each is None else _largest(job, each, None)
+
+
+def _largest(job: Job, each: Records, wanted: float | None) -> Largest | None:
+    """Returns the largest part; `wanted`: the share of the time in which an average rank had no core (None: it does not
+    count).
+    """
+    part = largest_shares(job)
+    if not part:
         return None
-    wanted = _waiting_for_cores(job, each)
     groups = {
         "compute": part[COMPUTE] + part[UNTRACED],
         "openmp": part[OPENMP],
@@ -104,10 +118,10 @@ def largest_part(job: Job) -> Largest | None:
         "start": part[START],
         "io": sum(part[name] for name in IO_PARTS),
     }
-    if wanted >= max(CROWDED, *(groups[name] for name in groups if name != "mpi")):
+    if wanted is not None and wanted >= max(CROWDED, *(groups[name] for name in groups if name != "mpi")):
         is_within = wanted > 1.01 * part[RUNNABLE]
         return Largest("cores", wanted, "part of it in MPI or I/O calls" if is_within else "")
-    groups["cores"] = part[RUNNABLE]
+    groups["cores"] = 0.0 if wanted is None else part[RUNNABLE]
     kind = max(groups, key=lambda name: groups[name])
     if kind == "compute":
         return _computing(job, groups[kind])
@@ -144,7 +158,8 @@ def core_waits(job: Job, each: Records) -> np.ndarray | None:
     waited: np.ndarray = np.nan_to_num(use.runnable[each["rank"]])
     if _without_any_core(job, use) >= CROWDED * job.run_time:
         return waited
-    outside = np.minimum(waited, in_parts(each, OUTSIDE))
+    may_wait = tuple(part for part in OUTSIDE if part not in (COMPUTE, ASLEEP))
+    outside = np.minimum(waited, in_parts(each, may_wait))
     return np.where(2 * outside >= waited, waited, 0.0)
 
 

@@ -8,20 +8,23 @@ together.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from iolens.log.records import Records
 from iolens.metrics.why.calls.matching import matched, numbered_in_runs, row_keys
+from iolens.metrics.why.calls.neighbours import Near, near_of
 from iolens.metrics.why.calls.program import Program
 from iolens.metrics.why.calls.windows import WindowWaits, window_waits
 
 _POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
 _SENDS = ("send", "isend")
 _COLLECTIVES = ("all", "iall")
-ALL, ROOT_FIRST, ROOT_LAST, LOWER_FIRST, SOME, NOBODY = range(6)
+ALL, ROOT_FIRST, ROOT_LAST, LOWER_FIRST, SOME, NEIGHBOURS, NOBODY = range(7)
 """The shapes of collective calls, by the ranks that a rank waits for. ALL: for all ranks. ROOT_FIRST: for the root.
 ROOT_LAST: the root waits for the others. LOWER_FIRST: for the ranks with lower numbers. SOME: for those whose data it
-gets. NOBODY: not known.
+gets. NEIGHBOURS: for its neighbours in a topology. NOBODY: not known.
 """
 
 _SHAPES = {
@@ -54,8 +57,8 @@ class Joins:
     Collective calls: the `group` of each role, the calls in which the rank `entered` and `completed` it, the `shape` of
     its group, whether the rank is its root, and `behind`, the call of a rank whose data came so late that this rank
     waited for them (-1: none is known). `perhaps_behind` is the same, but this rank may have waited for another
-    operation, which the same call completed. `windows`: one-sided communication. `not_joined`: number of roles without
-    a partner.
+    operation, which the same call completed. `near`: pairs of neighbours in collective calls on topologies. `windows`:
+    one-sided communication. `not_joined`: number of roles without a partner.
     """
 
     send: np.ndarray
@@ -70,6 +73,7 @@ class Joins:
     is_root: np.ndarray
     behind: np.ndarray
     perhaps_behind: np.ndarray
+    near: Near
     windows: WindowWaits
     not_joined: int
 
@@ -158,7 +162,7 @@ def _completions(program: Program, done: np.ndarray) -> np.ndarray:
     return found
 
 
-def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[str, np.ndarray], int]:
+def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[str, Any], int]:
     """Returns the collective calls that all their ranks recorded, and the number of roles in other collective calls."""
     links = program.links
     others = program.beside.where(np.isin(program.beside["kind"], _COLLECTIVES))["communicator"]
@@ -174,12 +178,14 @@ def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[s
     whole = count[group] == part["size"][order]
     rows, group = rows[order][whole], group[whole]
     _, group = np.unique(group, return_inverse=True)
+    rows, group = _taking_part(program, links, rows, group.reshape(-1))
     call = links["call"][rows]
     completed = _done_call(links["call"], completion, rows, links["kind"])
     names = np.array(program.functions)[program.function[call]] if len(call) else np.zeros(0, str)
-    group = group.reshape(-1)
     shape = _ranks_waited_for(program, names, group, call, completed, links["bytes"][rows])
     is_root = links["peer"][rows] == links["rank"][rows]
+    near, in_topology = _near(program, links, rows, group, completed)
+    shape[in_topology] = NEIGHBOURS
     behind = _behind(program, group, call, completed, shape, is_root)
     alone = np.bincount(links["call"], minlength=len(program))[completed] == 1 if len(rows) else np.zeros(0, bool)
     return {
@@ -190,7 +196,43 @@ def _whole_collectives(program: Program, completion: np.ndarray) -> tuple[dict[s
         "is_root": is_root,
         "behind": np.where(alone, behind, -1),
         "perhaps_behind": np.where(alone, -1, behind),
-    }, int(len(key) - len(rows))
+        "near": near,
+    }, int(len(key) - whole.sum())
+
+
+def _taking_part(
+    program: Program, links: Records, rows: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the roles without those of ranks that take no part in a call with a root: in an intercommunicator the
+    ranks beside the root are in the call, and neither send nor receive.
+    """
+    rooted = np.array([_SHAPES.get(_bare(name)) in (ROOT_FIRST, ROOT_LAST) for name in program.functions] or [False])
+    has_root = np.zeros(int(group.max(initial=-1)) + 1, bool)
+    has_root[group[links["peer"][rows] >= 0]] = True
+    idle = rooted[program.function[links["call"][rows]]] & (links["peer"][rows] < 0) & has_root[group]
+    return rows[~idle], group[~idle]
+
+
+def _bare(name: str) -> str:
+    """Returns the name of a collective call without MPI_, the I of a posted and the _init of a persistent one."""
+    bare = name.rpartition("MPI_")[2].removesuffix("_init")
+    return bare[1:].capitalize() if bare[:1] == "I" and bare[1:2].islower() else bare
+
+
+def _near(
+    program: Program, links: Records, rows: np.ndarray, group: np.ndarray, done: np.ndarray
+) -> tuple[Near, np.ndarray]:
+    """Returns the pairs of neighbours in collective calls on topologies, and True for roles whose neighbours are
+    known.
+    """
+    entered = links["call"][rows]
+    of_topology = np.array([_bare(name).startswith("Neighbor") for name in program.functions] or [False])
+    at = np.flatnonzero(of_topology[program.function[entered]])
+    part = links.where(rows[at])
+    near, known = near_of(links, part["communicator"], part["rank"], group[at], entered[at], done[at])
+    found = np.zeros(len(rows), bool)
+    found[at] = known
+    return near, found
 
 
 def _behind(
@@ -242,8 +284,7 @@ def _ranks_waited_for(
     shape = np.full(len(names), NOBODY)
     if not len(names):
         return shape
-    bare = np.array([name.rpartition("MPI_")[2].removesuffix("_init") for name in names.tolist()])
-    bare = np.array([name[1:].capitalize() if name[:1] == "I" and name[1:2].islower() else name for name in bare])
+    bare = np.array([_bare(name) for name in names.tolist()])
     latest = np.full(group.max() + 1, -np.inf)
     earliest = np.full(group.max() + 1, np.inf)
     np.maximum.at(latest, group, program.start[entered])

@@ -13,6 +13,10 @@ _LONGEST_PAUSE = 50e-6
 """Longest usual pause, in seconds, between two calls of a polling loop: with longer pauses the program computes and
 does not wait. A few pauses may be longer, while other processes have the core.
 """
+_SHORT_SLEEP = 1e-3
+"""Longest time asleep, in seconds, that can be an error of the kernel's counts: these are read up to a millisecond
+before the time between two calls begins.
+"""
 _PROBES = ("MPI_Iprobe", "MPI_Improbe")
 _STATUS = "MPI_Request_get_status"
 """Function that tells whether a posted operation could be completed, and leaves its completion to a later call."""
@@ -26,7 +30,7 @@ def without_polling(rows: Records) -> Records:
     between = _between_polls(rows)
     rows = rows.where(~between) if between.any() else rows
     function = rows["function"].tolist()
-    tests = {name for name in set(function) if name.startswith("MPI_Test") or name == "MPI_Win_test"}
+    tests = {name for name in set(function) if _is_poll(name)} - {*_PROBES, _STATUS}
     if not tests and not set(function).intersection((*_PROBES, _STATUS)):
         return rows
     is_test = np.fromiter((name in tests for name in function), bool, len(rows))
@@ -64,11 +68,22 @@ def without_polling(rows: Records) -> Records:
 
 
 def _between_polls(rows: Records) -> np.ndarray:
-    """Returns True for spans without a core or in page faults that lie between the polls of one row: a rank that polls
-    waits, and does not compute in between.
+    """Returns True for spans without a core, in page faults or asleep that lie between the polls of one row, and for
+    spans without a core between any polls of one function: a rank that polls waits, and does not compute in between. A
+    short sleep counts as a span without a core.
     """
-    many = (rows["kind"] == "call") & (rows["size"] > 1)
-    found = np.isin(rows["kind"], ("core", "fault"))
+    asks = rows["kind"] == "call"
+    many = asks & (rows["size"] > 1)
+    found, short = np.isin(rows["kind"], ("core", "fault", "sleep")), rows["end"] - rows["start"] < _SHORT_SLEEP
+    off_core = (rows["kind"] == "core") | ((rows["kind"] == "sleep") & short)
+    polls = np.isin(rows["function"], [name for name in set(rows["function"].tolist()) if _is_poll(name)])
     last, after = np.roll(many, 1), np.roll(many, -1)
-    between: np.ndarray = found & (last | after) & (np.roll(rows["function"], 1) == np.roll(rows["function"], -1))
+    found &= last | after | (off_core & np.roll(asks & polls, 1))
+    same = np.roll(rows["function"], 1) == np.roll(rows["function"], -1)
+    between: np.ndarray = found & same & (np.roll(rows["rank"], 1) == np.roll(rows["rank"], -1))
     return between
+
+
+def _is_poll(function: str) -> bool:
+    """Returns True for functions that programs call in a loop until something has arrived or completed."""
+    return function.startswith("MPI_Test") or function in ("MPI_Win_test", *_PROBES, _STATUS)

@@ -10,13 +10,13 @@ from iolens.log.records import Records
 from iolens.metrics.why.calls.polling import REPEATED, without_polling
 from iolens.metrics.why.calls.regions import REGION
 
-MPI, FILE, FILES, LOCK, CORE, FAULT = range(6)
+MPI, FILE, FILES, LOCK, CORE, FAULT, SLEEP = range(7)
 """Kinds of events: calls of MPI, calls of the file system (FILE), sums of several short ones (FILES), and calls for the
-lock of a file. CORE and FAULT are no calls but spans between calls, in which a rank had no core or waited for pages of
-files.
+lock of a file. CORE, FAULT and SLEEP are no calls but spans between calls, in which a rank had no core, waited for
+pages of files, or slept.
 """
 
-_HELD = {"core": CORE, "fault": FAULT}
+_HELD = {"core": CORE, "fault": FAULT, "sleep": SLEEP}
 _KINDS = {"file": FILE, "files": FILES, "lock": LOCK, **_HELD}
 _PROBES = ("MPI_Probe", "MPI_Mprobe")
 _ALL_PROBES = (*_PROBES, *(f"MPI_{name}{end}" for name in ("Iprobe", "Improbe") for end in ("", REPEATED)))

@@ -147,8 +147,9 @@ EFFICIENCIES: Exhibit[Job] = Exhibit(
 def _thread_note(job: Job) -> str:
     """Returns a note about the rows, and about OpenMP if a column has its time."""
     said = (
-        "Means over the threads that worked. Imb. Time: busiest thread minus mean; Imb. Time%: "
-        f"{IMBALANCE_PERCENT}, of N threads."
+        "Means over the threads that worked. Working: on a core, and not in OpenMP's library; without samples (iolens "
+        "run --sample) threads that spin there count as working. Imb. Time: working time of the busiest thread minus "
+        f"mean; Imb. Time%: {IMBALANCE_PERCENT}, of N threads."
     )
     found = threads.thread_balance(job)
     if found is None or not np.nan_to_num(found["openmp"]).any():
@@ -164,6 +165,7 @@ THREAD_BALANCE: Exhibit[Job] = Exhibit(
         Column("rank", "rank", words.count),
         Column("threads", "threads", words.count),
         Column("on a core, s", "on_core", words.seconds),
+        Column("working, s", "working", words.seconds),
         Column("busiest, s", "busiest", words.seconds),
         Column("thread", "busiest_thread", words.count),
         Column("Imb. Time", "imbalance", words.seconds),
