@@ -205,9 +205,9 @@ def main():
             record["error"] = str(error)
         plain = record["plain"]
         if len(plain) == 2:
-            record["same_work"] = (
-                plain["fault"]["output"] == plain["twin"]["output"] and plain["fault"]["output"] not in (None, "")
-            )
+            record["same_work"] = plain["fault"]["output"] == plain["twin"]["output"] and plain["fault"][
+                "output"
+            ] not in (None, "")
             record["gain"] = round(1 - plain["twin"]["wall_s"] / plain["fault"]["wall_s"], 4)
         bad = "error" in record or record.get("same_work") is False or any(one["code"] for one in plain.values())
         failed += bad
