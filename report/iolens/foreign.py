@@ -6,6 +6,7 @@ through this module, and therefore consists of printable characters in every out
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,23 @@ def printable_text(text: str, keep: str = "") -> str:
 def _escaped(letter: str) -> str:
     """Returns the escape that Python and C write for a character."""
     return letter.encode("unicode_escape").decode("ascii")
+
+
+_LONGEST_COMPONENT = 95
+"""Most bytes of a component: a file name has several of them and numbers, and at most 255 bytes."""
+_OBEYED = re.compile(r"[/\ud800-\udfff\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that a terminal does not show but obeys, as in profiler/src/system/utf8.h, those that end a part of a
+path, and those that stand for bytes that are not UTF-8.
+"""
+
+
+def path_component(text: str) -> str:
+    """Returns a name that others chose (of a user, a program or a host) as one part of a path; the profiler makes the
+    names of logs by the same rule (`path_component` in profiler/src/system/path_component.h).
+    """
+    whole = _OBEYED.sub("_", text)
+    safe = "_" + whole[1:] if whole.startswith(".") else whole
+    return safe.encode()[:_LONGEST_COMPONENT].decode("utf-8", "ignore") or "_"
 
 
 def print_line(text: str) -> None:

@@ -48,13 +48,14 @@ static void busy(void)
 static void name(FILE *map, const char *code)
 {
     fprintf(map, "%lx %x earlier\n", (long)code, 2 * ROOM);
-    fprintf(map, "\n \nnothing\n0x10 10 prefix\n%lx\n%lx 10\n%lx 0 nobody\n-1 10 sign\n", (long)code,
+    fprintf(map, "\n \nnothing\n0x 10 prefix\n%lx\n%lx 10\n%lx 0 nobody\n-1 10 sign\n", (long)code,
             (long)code, (long)code);
     fprintf(map, "ffffffffffffffff ffffffffffffffff everywhere\n%lx0123456789 10 wide\n", (long)code);
     for (int i = 0; i < EMPTY_LINES; i++)
         fprintf(map, "%x 10 far away\n", 16 * i);
     fprintf(map, "%lX %zX py::Solver.seventy:/some where/app.py\n", (long)code, sizeof CODE);
-    fprintf(map, "%lx %zx JS:*thirty %0300d\n%lx %zx cut o", (long)(code + ROOM), sizeof CODE, 0, (long)code,
+    /* Java's agents write the number base in front and several blanks between. */
+    fprintf(map, "0x%016lx  0x%zx JS:*thirty %0300d\n%lx %zx cut o", (long)(code + ROOM), sizeof CODE, 0, (long)code,
             sizeof CODE);
 }
 

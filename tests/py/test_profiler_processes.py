@@ -204,14 +204,14 @@ def test_logs_in_a_tree_that_only_the_user_writes_below_the_own_folder(tmp_path:
     assert harness.read_log(log).metadata["job"]["jobid"] == 77
 
 
-@pytest.mark.parametrize("program", [".", "..", ""])
-def test_a_program_without_a_usable_name_stays_in_the_tree(tmp_path: Path, program: str) -> None:
+@pytest.mark.parametrize(("program", "folder"), [(".", "_"), ("..", "_."), ("", "_")])
+def test_a_program_without_a_usable_name_stays_in_the_tree(tmp_path: Path, program: str, folder: str) -> None:
     settings = {"IOLENS_LOGPATH_HIERARCHY": "1", "IOLENS_JOBID": "77", "LOGNAME": ".."}
     start = ("-c", 'exec -a "$0" cat stdin.txt', program)
     done = harness.run("/bin/bash", *start, folder=tmp_path, **settings)
     assert (done.returncode, done.stderr) == (0, "")
     (log,) = tmp_path.rglob("*.darshan")
-    assert log.relative_to(tmp_path / "logs").parts[:3] == ("_", "_", "id77")
+    assert log.relative_to(tmp_path / "logs").parts[:3] == ("_.", folder, "id77")
 
 
 def test_a_named_log_is_replaced_and_not_written_through_a_link(tmp_path: Path) -> None:

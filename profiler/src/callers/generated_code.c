@@ -87,14 +87,21 @@ static int digit_of(char text)
     return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
-/* Parses a hexadecimal number and the blank behind it; returns the end, or NULL if there is no number. */
+/* Parses a hexadecimal number, which may begin with "0x", and the blanks behind it; returns the end, or NULL
+ * if there is no number. Java's agent (perf-map-agent) and `jcmd Compiler.perfmap` write the "0x". */
 static const char *number_in(const char *text, const char *end, uint64_t *number)
 {
+    if (end - text > 2 && text[0] == '0' && (text[1] | 0x20) == 'x')
+        text += 2;
     const char *at = text;
     *number = 0;
     for (; at < end && at - text < HEX_DIGITS && digit_of(*at) >= 0; at++)
         *number = *number << 4 | (uint64_t)digit_of(*at);
-    return at > text && at < end && *at == ' ' ? at + 1 : NULL;
+    if (at == text || at == end || (*at != ' ' && *at != '\t'))
+        return NULL;
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
 }
 
 /* Parses a line of the map; returns false if it is not of the form "BEGIN SIZE NAME". */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "places.h"
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../system/path.h"
@@ -206,6 +207,7 @@ void *registry_state_at_end(struct file *file, enum module_index module, int fd)
     if (state || ((file->skip | iolens_filter.modules_off) >> module & 1))
         return state;
     fresh = registry_spare(module);
+    places_note(file, fd);
     if (fresh && modules[module]->init)
         modules[module]->init(fresh, file, fd);
     return fresh ? registry_install(file, module, fresh) : NULL;

@@ -23,6 +23,8 @@ struct file {
     atomic_bool unstriped; /* True if the file system has no stripe layouts. */
     int32_t owner;   /* Number of the process whose registry has this file; a child of fork also sees its
                         parent's files. */
+    int64_t mount;   /* Kernel's number of the file's mount: see places.c; 0 if the kernel was not asked. */
+    uint64_t device; /* Device of the file, as in st_dev. */
     uint32_t shared; /* Bit m: every rank has a state of module m; set when recording ends. */
     struct file *next_shared;
 };

@@ -1,45 +1,38 @@
 #include "command.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../system/slurp.h"
-#include "mount_options.h"
+enum { TYPE_BYTES = 64, FOLDER_BYTES = 1024, LEAST_COMMAND = 512 };
 
-enum { WORD_BYTES = 256 };
-
-/* Types of file systems that are left out of the list of mounts, as Darshan does. */
-static const char *const NO_FILE_SYSTEMS[] = {
-    "tmpfs",      "proc", "sysfs", "devpts",     "binfmt_misc", "fusectl", "debugfs",
-    "securityfs", "nfsd", "none",  "rpc_pipefs", "hugetlbfs",   "cgroup"};
-
-static size_t add_command(char *text)
+void command_cut(char *command, size_t bytes)
 {
     static const char MARK[] = "<TRUNCATED>";
-    size_t used = slurp("/proc/self/cmdline", text, COMMAND_BYTES);
-    if (used == 0)
-        used = (size_t)snprintf(text, COMMAND_BYTES, "%s", program_invocation_name);
-    bool full = used == COMMAND_BYTES - 1;
-    while (used > 0 && text[used - 1] == '\0')
-        used--;
-    for (size_t i = 0; i < used; i++)
-        if (text[i] == '\0' || text[i] == '\n')
-            text[i] = ' ';
-    if (full)
-        memcpy(text + used - strlen(MARK), MARK, strlen(MARK));
-    return used;
+    if (strlen(command) < bytes)
+        return;
+    memcpy(command + bytes - strlen(MARK), MARK, sizeof MARK);
 }
 
-static size_t add_mount(char *text, size_t used, const char *type, const char *folder)
+/* Types of file systems that are left out of the list of mounts unless the program used them, as Darshan
+ * does. */
+static const char *const NO_FILE_SYSTEMS[] = {
+    "tmpfs",      "proc", "sysfs", "devpts",     "binfmt_misc", "fusectl", "debugfs",
+    "securityfs", "nfsd", "none",  "rpc_pipefs", "hugetlbfs",   "cgroup",  "autofs"};
+
+/* The rows of mounts, before the command is put in front of them. */
+struct rows {
+    char text[COMMAND_BYTES];
+    size_t used, most;
+};
+
+static void add_row(struct rows *rows, const char *type, const char *folder)
 {
-    char row[2 * WORD_BYTES + 4];
-    size_t length = (size_t)snprintf(row, sizeof row, "\n%s\t%s", type, folder);
-    if (used + length >= COMMAND_BYTES)
-        return used;
-    memcpy(text + used, row, length + 1);
-    return used + length;
+    char row[TYPE_BYTES + FOLDER_BYTES + 4];
+    int length = snprintf(row, sizeof row, "\n%s\t%s", type, folder);
+    if (length >= (int)sizeof row || rows->used + (size_t)length >= rows->most)
+        return;
+    memcpy(rows->text + rows->used, row, (size_t)length + 1);
+    rows->used += (size_t)length;
 }
 
 static bool is_file_system(const char *type)
@@ -50,35 +43,48 @@ static bool is_file_system(const char *type)
     return true;
 }
 
-static size_t add_extra_mounts(char *text, size_t used, const char *rows)
+static void add_extra_mounts(struct rows *rows, const char *extra)
 {
-    for (const char *row = rows; *row;) {
-        char type[WORD_BYTES], folder[WORD_BYTES];
-        if (sscanf(row, "%255[^:,]:%255[^,]", type, folder) == 2)
-            used = add_mount(text, used, type, folder);
+    for (const char *row = extra; *row;) {
+        char type[TYPE_BYTES], folder[FOLDER_BYTES];
+        if (sscanf(row, "%63[^:,]:%1023[^,]", type, folder) == 2)
+            add_row(rows, type, folder);
         row += strcspn(row, ",");
         row += *row == ',';
     }
-    return used;
 }
 
-/* Adds the mounts of NFS, or those of all other file systems. The others are added first, so that hundreds of
- * NFS mounts do not push them out. */
-static size_t add_mounts(char *text, size_t used, const char *table, bool nfs)
+/* Adds the mounts that the program used, or the others. A mount point with a control character would look
+ * like several rows, and is only in the private region `job`. */
+static void add_mounts(struct rows *rows, const char *mounts, mount_filter *is_seen, bool seen)
 {
     struct mount mount;
-    while ((table = mount_next(table, &mount)))
-        if ((strcmp(mount.type, "nfs") == 0) == nfs && is_file_system(mount.type))
-            used = add_mount(text, used, mount.type, mount.folder);
-    return used;
+    char type[TYPE_BYTES], folder[FOLDER_BYTES];
+    while ((mounts = mounts_next(mounts, &mount))) {
+        if (is_seen(&mount) != seen || !mount_folder(&mount, folder, sizeof folder) ||
+            strpbrk(folder, "\n\t"))
+            continue;
+        snprintf(type, sizeof type, "%.*s", (int)mount.type.length, mount.type.at);
+        if (seen || is_file_system(type))
+            add_row(rows, type, folder);
+    }
 }
 
-size_t command_text(char text[COMMAND_BYTES], const char *mounts, const char *extra)
+size_t command_text(char text[COMMAND_BYTES], const char *command, const char *mounts, const char *extra,
+                    mount_filter *is_seen)
 {
-    size_t used = add_command(text);
-    text[used] = '\0';
-    used = add_extra_mounts(text, used, extra);
-    used = add_mounts(text, used, mounts, false);
-    used = add_mounts(text, used, mounts, true);
-    return used + 1;
+    struct rows rows = {.most = COMMAND_BYTES - LEAST_COMMAND};
+    size_t length = strlen(command);
+    add_extra_mounts(&rows, extra);
+    add_mounts(&rows, mounts, is_seen, true);
+    size_t left = COMMAND_BYTES - 1 - rows.used;
+    memcpy(text, command, length + 1);
+    if (length > left)
+        command_cut(text, left);
+    length = strlen(text);
+    rows.most = COMMAND_BYTES - length;
+    add_mounts(&rows, mounts, is_seen, false);
+    memcpy(text + length, rows.text, rows.used);
+    text[length + rows.used] = '\0';
+    return length + rows.used + 1;
 }

@@ -9,22 +9,17 @@
 
 #include "../memory/arena.h"
 #include "../memory/buffer.h"
-#include "command.h"
+#include "command_line.h"
 #include "compiler.h"
 #include "environment.h"
 #include "../system/hash.h"
 #include "../system/host_name.h"
-#include "mount_options.h"
-#include "../system/slurp.h"
-
-enum { TABLE_BYTES = 65536 };
+#include "mounts.h"
 
 static void read_user(struct identity *identity)
 {
-    const char *name = getenv("LOGNAME");
-    name = name && *name ? name : getenv("USER");
-    if (name && *name && !strchr(name, '/'))
-        snprintf(identity->user, sizeof identity->user, "%s", name);
+    if (*user_name())
+        snprintf(identity->user, sizeof identity->user, "%s", user_name());
     else
         snprintf(identity->user, sizeof identity->user, "%lld", (long long)identity->uid);
 }
@@ -37,9 +32,9 @@ static void read_user(struct identity *identity)
 /* The texts in `struct identity` whose length varies and which rarely fill the room reserved for them. */
 static const struct {
     size_t offset, size;
-} TEXTS[] = {TEXT(text), TEXT(compiler), TEXT(mounts), TEXT(environment)};
+} TEXTS[] = {TEXT(command), TEXT(compiler), TEXT(mounts), TEXT(environment)};
 
-enum { TEXT_COUNT = sizeof TEXTS / sizeof *TEXTS, SHORT_BYTES = offsetof(struct identity, text) };
+enum { TEXT_COUNT = sizeof TEXTS / sizeof *TEXTS, SHORT_BYTES = offsetof(struct identity, command) };
 
 /* Replaces a text, or empties it if there is no room. Pages behind the end of the text are not touched: a new
  * page takes longer to get than the text to write. */
@@ -57,38 +52,28 @@ static void put_json(char *text, size_t size, struct buffer *json)
     buffer_free(json);
 }
 
+/* Reads the variables of now, which include those that the program has set. A program that has given up its
+ * environment, to write a title there, keeps those that were read before. */
 static void read_environment(struct identity *identity)
 {
     struct buffer json = {0};
+    if (*identity->environment && !(environ && *environ))
+        return;
     environment_json(&json, sizeof identity->environment - 1);
     put_json(identity->environment, sizeof identity->environment, &json);
 }
 
-/* Fills in command line and mounts. */
-static void fill_mounts(struct identity *identity, const char *table, const char *extra)
-{
-    struct buffer json = {0};
-    identity->text_bytes = command_text(identity->text, table, extra);
-    mount_options(&json, table, sizeof identity->mounts - 1);
-    put_json(identity->mounts, sizeof identity->mounts, &json);
-}
-
-/* Reads the command line and the mounts. /proc/self/mounts is read at most once, and not at all if the
- * kernel's numbers of the mounts are as before. */
-static void read_mounts(struct identity *identity, const char *extra)
+/* Reads the mounts, unless they are all known and the kernel's numbers of the mounts are as before. */
+static void read_mounts(struct identity *identity, mount_filter *is_first)
 {
     struct buffer table = {0};
     uint64_t ids = mount_ids();
     if (ids && ids == identity->mount_ids)
         return;
-    identity->mount_ids = ids;
-    char *text = buffer_room(&table, TABLE_BYTES);
-    size_t bytes = text ? slurp("/proc/self/mounts", text, TABLE_BYTES) : 0;
-    buffer_add(&table, bytes);
-    uint64_t checksum = record_id(text, bytes);
-    if (checksum != identity->mount_table)
-        fill_mounts(identity, text ? text : "", extra);
-    identity->mount_table = checksum;
+    mounts_read(&table);
+    bool whole =
+        mounts_keep(table.data ? table.data : "", is_first, identity->mounts, sizeof identity->mounts);
+    identity->mount_ids = whole ? ids : 0;
     buffer_free(&table);
 }
 
@@ -97,9 +82,8 @@ static void clear(struct identity *identity)
     memset(identity, 0, SHORT_BYTES);
     for (int i = 0; i < TEXT_COUNT; i++)
         *((char *)identity + TEXTS[i].offset) = '\0';
-    identity->text_bytes = 0;
     memset(&identity->processor, 0, sizeof identity->processor);
-    identity->mount_table = identity->mount_ids = 0;
+    identity->mount_ids = 0;
 }
 
 static void copy(struct identity *identity, const struct identity *earlier)
@@ -109,13 +93,11 @@ static void copy(struct identity *identity, const struct identity *earlier)
         const char *from = (const char *)earlier + TEXTS[i].offset;
         put_text((char *)identity + TEXTS[i].offset, TEXTS[i].size, from, strnlen(from, TEXTS[i].size));
     }
-    identity->text_bytes = earlier->text_bytes;
     identity->processor = earlier->processor;
-    identity->mount_table = earlier->mount_table;
     identity->mount_ids = earlier->mount_ids;
 }
 
-void identity_read(struct identity *identity, const struct identity *earlier, const char *mounts)
+void identity_read(struct identity *identity, const struct identity *earlier, mount_filter *is_first)
 {
     const char *component = getenv("OMPI_MCA_io");
     if (earlier) {
@@ -128,9 +110,10 @@ void identity_read(struct identity *identity, const struct identity *earlier, co
         processor_read(&identity->processor);
     }
     read_user(identity);
-    snprintf(identity->program, sizeof identity->program, "%s", program_invocation_short_name);
+    snprintf(identity->program, sizeof identity->program, "%s", program_name());
+    put_text(identity->command, sizeof identity->command, command_line(), strlen(command_line()));
     snprintf(identity->io_component, sizeof identity->io_component, "%s", component ? component : "");
-    read_mounts(identity, mounts);
+    read_mounts(identity, is_first);
     read_environment(identity);
 }
 
@@ -146,8 +129,6 @@ uint64_t identity_hash(const struct identity *identity)
         const char *text = (const char *)identity + TEXTS[i].offset;
         hash = mixed(hash, text, strnlen(text, TEXTS[i].size));
     }
-    hash = mixed(hash, &identity->text_bytes, sizeof identity->text_bytes);
     hash = mixed(hash, &identity->processor, sizeof identity->processor);
-    hash = mixed(hash, &identity->mount_table, sizeof identity->mount_table);
     return mixed(hash, &identity->mount_ids, sizeof identity->mount_ids);
 }

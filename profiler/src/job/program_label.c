@@ -52,7 +52,7 @@ void program_label(const struct identity *identity, char label[PROGRAM_BYTES])
     snprintf(label, PROGRAM_BYTES, "%s", identity->program);
     if (!is_interpreter(label))
         return;
-    struct word word = next((struct word){identity->text, (int)strcspn(identity->text, " \n")});
+    struct word word = next((struct word){identity->command, (int)strcspn(identity->command, " \n")});
     for (; word.length > 0 && *word.at == '-'; word = next(word)) {
         if (is(word, "-c") || is(word, "-e"))
             break;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "../memory/area.h"
+#include "../files/places.h"
+#include "../job/command.h"
 #include "../job/program_label.h"
 #include "../runtime/context.h"
 #include "../logfile/jobinfo.h"
@@ -91,7 +93,14 @@ static void add_job(struct writer *writer, const struct iolens_transport *transp
         struct log_job job;
         jobinfo_job(&job, transport->size, times.start_ns, times.end_ns);
         buffer_put(&part, &job, sizeof job);
-        buffer_put(&part, iolens.identity.text, iolens.identity.text_bytes);
+        char *text = path_room_take();
+        size_t bytes = 0;
+        places_gather();
+        if (text)
+            bytes = command_text(text, iolens.identity.command, iolens.identity.mounts,
+                                 iolens.settings.mounts, places_is_used);
+        buffer_put(&part, text, bytes);
+        path_room_give(text);
     }
     writer_add(writer, &part, false);
     buffer_free(&part);
@@ -156,7 +165,8 @@ static bool read_process(void)
             modules[m]->end();
     iolens.ended = clock_end(&iolens.clock);
     const struct spool_header *header = iolens_spool.header;
-    identity_read(&iolens.identity, header ? &header->identity : NULL, iolens.settings.mounts);
+    places_gather();
+    identity_read(&iolens.identity, header ? &header->identity : NULL, places_is_used);
     origin_follow(&iolens.origin);
     return spool_freeze();
 }

@@ -14,6 +14,7 @@
 #include "../files/filter.h"
 #include "../runtime/context.h"
 #include "../files/fds.h"
+#include "../job/command_line.h"
 #include "finish.h"
 #include "../system/long_section.h"
 #include "../system/own_stack.h"
@@ -218,10 +219,11 @@ static void prepare(void)
 {
     arena_start(&iolens.scratch, SETTINGS_BYTES, NULL);
     say_start();
+    command_line_read();
     settings_read(&iolens.settings, &iolens.scratch);
     if (settings_true(iolens.settings.disable))
         return;
-    is_recorded = filter_app(program_invocation_short_name) && !launcher_is(program_words);
+    is_recorded = filter_app(program_name()) && !launcher_is(program_words);
     if (is_recorded)
         prepare_recording();
     else

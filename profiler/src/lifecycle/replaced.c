@@ -68,14 +68,12 @@ static bool begins_as_a_script(const char *path)
 }
 
 /* Returns true if the name of a file, without its folder, is a word of the command line or the last part of
- * such a word. The command line is the first line of the text. */
+ * such a word. */
 static bool is_on_command_line(const struct identity *identity, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *line = identity->text, *end = line + strnlen(line, sizeof identity->text);
-    const char *newline = memchr(line, '\n', (size_t)(end - line));
+    const char *line = identity->command, *end = line + strnlen(line, sizeof identity->command);
     size_t length = strlen(name);
-    end = newline ? newline : end;
     for (const char *at = line + 1; length > 0 && at + length <= end; at++)
         if ((at[-1] == ' ' || at[-1] == '/') && memcmp(at, name, length) == 0 &&
             (at + length == end || at[length] == ' '))

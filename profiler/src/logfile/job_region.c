@@ -182,8 +182,9 @@ static void write_object(const struct iolens_transport *transport, const struct 
     add_processor(out, &self->processor);
     add_partial(out);
     add_remarks(out);
-    add_object(out, "mounts", self->mounts);
-    buffer_put(out, ", ", 2);
+    buffer_format(out, "\"mounts\": ");
+    mounts_json(out, self->mounts);
+    buffer_format(out, ", ");
     add_object(out, "environment", self->environment);
     buffer_format(out, "}");
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
+#include "../system/path_component.h"
 #include "../system/untrusted_path.h"
 #include "../system/file_info.h"
 #include "../system/system_call.h"
@@ -47,29 +48,35 @@ static bool is_in_tree(void)
     return !iolens.settings.logfile && !has_mpi && settings_true(iolens.settings.log_tree);
 }
 
-/* Returns a name that is valid as one level of the tree, since a program's name may be empty, `.` or
- * `..`. */
-static const char *as_folder(const char *name)
+/* The parts of a log's name that users, programs and hosts chose. */
+struct names {
+    char user[COMPONENT_BYTES], program[COMPONENT_BYTES], host[COMPONENT_BYTES];
+};
+
+static struct names safe_names(void)
 {
-    bool usable = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
-    return usable ? name : "_";
+    const struct identity *identity = &iolens.identity;
+    char host[sizeof identity->host];
+    struct names names;
+    snprintf(host, sizeof host, "%.*s", (int)strcspn(identity->host, "."), identity->host);
+    path_component(names.user, identity->user);
+    path_component(names.program, identity->program);
+    path_component(names.host, host);
+    return names;
 }
 
 static void flat_name(char *name, size_t room, struct date date, int seconds, int n)
 {
-    snprintf(name, room, "/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", iolens.identity.user,
-             iolens.identity.program, (long long)iolens.jobid, (int)iolens.pid, date.month, date.day, seconds,
-             n);
+    const struct names names = safe_names();
+    snprintf(name, room, "/%s_%s_id%lld-%d_%d-%d-%d_%d.darshan", names.user, names.program,
+             (long long)iolens.jobid, (int)iolens.pid, date.month, date.day, seconds, n);
 }
 
 static void tree_name(char *name, size_t room, struct date date, int seconds, int n)
 {
-    const struct identity *identity = &iolens.identity;
-    char host[sizeof identity->host];
-    snprintf(host, sizeof host, "%.*s", (int)strcspn(identity->host, "."), identity->host);
-    snprintf(name, room, "/%s/%s/id%lld/%s/%d-%d-%d-%d_%d.darshan", as_folder(identity->user),
-             as_folder(identity->program), (long long)iolens.jobid, as_folder(host), (int)iolens.pid,
-             date.month, date.day, seconds, n);
+    const struct names names = safe_names();
+    snprintf(name, room, "/%s/%s/id%lld/%s/%d-%d-%d-%d_%d.darshan", names.user, names.program,
+             (long long)iolens.jobid, names.host, (int)iolens.pid, date.month, date.day, seconds, n);
 }
 
 void log_name(char name[PATH_BYTES], int64_t start_ns, int n)

@@ -36,9 +36,8 @@ static bool identity_validate(const struct spool_header *header)
 {
     const struct identity *self = &header->identity;
     return header->identity_hash == identity_hash(self) && ENDS(self->host) && ENDS(self->user) &&
-           ENDS(self->program) && ENDS(self->io_component) && ENDS(self->environment) && ENDS(self->text) &&
-           ENDS(self->compiler) && ENDS(self->mounts) && ENDS(self->processor.name) &&
-           self->text_bytes <= sizeof self->text;
+           ENDS(self->program) && ENDS(self->io_component) && ENDS(self->environment) &&
+           ENDS(self->command) && ENDS(self->compiler) && ENDS(self->mounts) && ENDS(self->processor.name);
 }
 
 /* Returns true if a bool in the spool holds 0 or 1. Reading any other value as a bool is undefined, so its

@@ -19,7 +19,7 @@ from iolens.log import Job
 from iolens.log.format.container import open_container
 from iolens.log.reader import ESSENCE, job_of
 from iolens.log.records import Records
-from iolens.metrics.files.overview import mounts_of, paths
+from iolens.metrics.files.overview import file_mounts, paths
 from iolens.metrics.job.interfaces.layers import LAYERS, io_time
 from iolens.metrics.job.share import WAITED, highest_records, kind_seconds
 from iolens.metrics.subjects.facts import LATEST_DATE
@@ -149,13 +149,12 @@ def _user_of(job: Job) -> str:
 def _columns_of_files(key: int, job: Job, uses: Records) -> dict[str, Any]:
     """Returns the columns of the table `files`: lists and arrays of the same length."""
     names = paths(job, uses["id"].tolist())
-    kinds = {mount.point: mount.kind for mount in job.mounts}
-    mounts = mounts_of(names, kinds)
+    mounts = file_mounts(job, uses["id"].tolist(), names)
     return {
         "log_id": [key] * len(names),
         "path": names,
-        "mount": mounts,
-        "file_system": [kinds.get(mount, "") for mount in mounts],
+        "mount": [mount.point for mount in mounts],
+        "file_system": [mount.kind for mount in mounts],
         **{name: uses[name] for name in ("size", "opens", "reads", "writes", "bytes_read", "bytes_written")},
         "seconds": file_seconds(job, uses["id"]),
     }

@@ -121,7 +121,7 @@ def _rows_of_logs(
             continue
         uses = uses_of(job)
         numbers = np.array([places.setdefault(path, len(places)) for path in paths(job, uses["id"].tolist())], "i8")
-        kinds.update((mount.point, mount.kind) for mount in job.mounts)
+        kinds.update(job.file_systems)
         yield process_of(job, name), (numbers, uses), _heat_of(job)
 
 

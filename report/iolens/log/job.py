@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,6 +44,16 @@ class Mount:
 
     kind: str
     point: str
+
+
+_ESCAPED = re.compile(r"\\([0-3][0-7]{2})")
+
+
+def mount_point(text: str) -> str:
+    r"""Returns a mount point as a path in printable characters; the kernel's mount table, which earlier logs copied,
+    writes a blank as \040.
+    """
+    return printable_text(_ESCAPED.sub(lambda found: chr(int(found[1], 8)), text))
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,16 @@ class Job:
         """Returns the private region `job`, which describes the job's processes; empty in another profiler's log."""
         found = self.private.get("job")
         return found if isinstance(found, Mapping) else {}
+
+    @cached_property
+    def file_systems(self) -> Mapping[str, str]:
+        """Returns the type of the file system at each mount point. The header has room for some; where the log also has
+        the private list of them, that list is added, and the header's first row for a mount point counts.
+        """
+        told = self.info.get("mounts", {})
+        listed = {mount_point(key): str(one.get("type", "")) for key, one in told.items() if isinstance(one, dict)}
+        rows = reversed(self.mounts) if listed else self.mounts
+        return listed | {mount.point: mount.kind for mount in rows}
 
     @property
     def partial(self) -> tuple[str, ...]:

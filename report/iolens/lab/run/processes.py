@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from iolens.errors import IolensError
+from iolens.foreign import path_component
 from iolens.lab.files import like_a_log, move_into, write_aside
 from iolens.lab.say import say
 from iolens.lazy import pd
@@ -32,15 +33,13 @@ class Merged:
     files: pd.DataFrame
 
 
-_LONGEST_NAME = 100
-"""Number of letters of a program's name that the folder of its logs has."""
 
 
 def _gathered(logs: Sequence[Path], program: str) -> tuple[Path, ...]:
     """Moves logs into a new folder beside them, which is named after the program and this process; returns their new
     paths. Processes of several machines or containers may have the same number, so the name may need another one.
     """
-    above, name = logs[0].parent, f"iolens-{Path(program).name[:_LONGEST_NAME]}-{os.getpid()}"
+    above, name = logs[0].parent, f"iolens-{path_component(Path(program).name)}-{os.getpid()}"
     for number in itertools.count(1):
         folder = above / (name if number == 1 else f"{name}-{number}")
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from iolens.foreign import decoded, printable_text
 from iolens.log.format.container import WIDE, Container, LogError, inflate
-from iolens.log.job import Mount
+from iolens.log.job import Mount, mount_point
 
 METADATA = 1024
 _ENDED = re.compile(rb"(?s)(.{8})([^\0]*)\0")
@@ -56,7 +56,7 @@ def read_job(log: Container) -> JobFields:
     lines = data[8 * count + METADATA :].split(b"\0")[0].decode("utf-8", "replace").split("\n")
     pairs = (line.partition("=") for line in metadata.split("\n") if "=" in line)
     places = (line.partition("\t") for line in lines[1:])
-    mounts = tuple(Mount(printable_text(kind), printable_text(point)) for kind, tab, point in places if tab)
+    mounts = tuple(Mount(printable_text(kind), mount_point(point)) for kind, tab, point in places if tab)
     return JobFields(
         uid,
         start,

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from iolens.log import Job
+from iolens.log import Job, Mount
+from iolens.log.job import mount_point
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups, empty, labelled, ordered, stacked
 from iolens.metrics.job.interfaces.layers import LAYERS, io_time
@@ -151,19 +152,18 @@ def file_systems(job: Job) -> Records:
     bytes first.
 
     Columns: mount, type, files, bytes_written, written_share (of all bytes written, NaN if there is none), bytes_read,
-    read_share, options (as mounted on the first rank's node, empty if the log has none). A path belongs to the longest
-    mount point that is one of its parents; standard streams and names without a path stand under `(no mount point)`,
-    objects of DAOS under `(DAOS)`. A file with a layout of Lustre is on Lustre, whatever the mount table of a container
+    read_share, options (as mounted on the first rank's node, empty if the log has none). `file_mounts` says where a
+    file belongs; standard streams and names without a path stand under `(no mount point)`, objects of DAOS under
+    `(DAOS)`. A file with a layout of Lustre is on Lustre, whatever the mount table of a container
     says.
     """
     found = all_files(job)
-    kinds = {mount.point: mount.kind for mount in job.mounts}
     striped = _striped_files(job)
-    where = mounts_of(found["path"].tolist(), kinds)
+    where = file_mounts(job, found["id"].tolist(), found["path"].tolist())
     places = [
         ("(DAOS)", "daos")
         if module in ("DFS", "DAOS")
-        else (mount, "lustre" if key in striped and kinds.get(mount, "") in _LOCAL else kinds.get(mount, ""))
+        else (mount.point, "lustre" if key in striped and mount.kind in _LOCAL else mount.kind)
         for key, mount, module in zip(found["id"].tolist(), where, found["module"].tolist(), strict=True)
     ]
     table = Records.of(["mount", "type"], places)
@@ -208,7 +208,26 @@ def _striped_files(job: Job) -> set[int]:
 def _mount_options(job: Job) -> dict[str, str]:
     """Returns the options of each mount point on the first rank's node, if the log has them."""
     mounts = job.info.get("mounts", {}).items()
-    return {str(point): str(one.get("options", "")) for point, one in mounts if isinstance(one, dict)}
+    return {mount_point(point): str(one.get("options", "")) for point, one in mounts if isinstance(one, dict)}
+
+
+def file_mounts(job: Job, ids: Iterable[int], names: Iterable[str]) -> list[Mount]:
+    """Returns the file system of each file, given by record id and path. A file belongs to the longest mount point that
+    is one of its parents, unless the log says that the kernel had it on another one.
+    """
+    kinds = job.file_systems
+    moved = job.tables.get("file_mounts")
+    own = (
+        {key: Mount(str(kind), mount_point(str(point)) or UNMOUNTED) for key, point, kind in moved.rows(*_MOVED)}
+        if moved is not None
+        else {}
+    )
+    found = mounts_of(names, kinds)
+    return [own.get(key) or Mount(kinds.get(point, ""), point) for key, point in zip(ids, found, strict=True)]
+
+
+_MOVED = ("file", "mount", "type")
+"""The columns of the region file_mounts that name a file's own file system."""
 
 
 def mounts_of(names: Iterable[str], kinds: Mapping[str, str]) -> list[str]:

@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.overview import mounts_of, paths
+from iolens.metrics.files.overview import file_mounts, paths
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.spent import slowest_seconds
 
@@ -25,13 +25,13 @@ mounted with actimeo=0 or noac for correct results."""
 def check(job: Job, limits: Limits) -> Seen | None:
     """Looks for files of several ranks that MPI-IO used on a mount of type nfs."""
     table = by_file(job, "MPI-IO")
-    if table is None or not any(mount.kind.startswith("nfs") for mount in job.mounts):
+    if table is None:
         return None
-    kinds = {mount.point: mount.kind for mount in job.mounts}
     moved = table["BYTES_READ"] + table["BYTES_WRITTEN"]
     rows = np.flatnonzero((table["ranks"] > 1) & (moved > 0))
-    where = mounts_of(paths(job, table["id"][rows]), kinds)
-    rows = rows[[kinds.get(point, "").startswith("nfs") for point in where]]
+    ids = table["id"][rows]
+    where = file_mounts(job, ids.tolist(), paths(job, ids))
+    rows = rows[np.array([mount.kind.startswith("nfs") for mount in where], bool)]
     if not len(rows):
         return None
     ids, total = table["id"][rows], float(moved[rows].sum())

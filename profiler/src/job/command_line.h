@@ -1,0 +1,25 @@
+/* The name and the command line of the program and the name of its user, as they were when the program began:
+ * it may write a title over its arguments and its environment, as Perl's $0 and many servers do. */
+#ifndef IOLENS_COMMAND_LINE_H
+#define IOLENS_COMMAND_LINE_H
+
+#include <stddef.h>
+
+enum {
+    COMMAND_BYTES = 3016
+}; /* Room for command and mounts with a final NUL: Darshan reserves the rest of
+      4 KiB after the job record. */
+
+/* Reads them when the library starts. Children of fork keep their parent's. */
+void command_line_read(void);
+
+/* Returns the program's name without its folder. */
+const char *program_name(void);
+
+/* Returns LOGNAME or USER; "" if neither can be a name. */
+const char *user_name(void);
+
+/* Returns the command line on one line, its words separated by spaces; a longer one ends with a mark. */
+const char *command_line(void);
+
+#endif
