@@ -7,6 +7,7 @@
 #include "../runtime/context.h"
 #include "lifecycle.h"
 #include "../spool/spool.h"
+#include "../system/float_state.h"
 #include "../runtime/wrap.h"
 
 static int (*real_prctl)(int option, ...);
@@ -26,7 +27,9 @@ static void before_filter(void)
  * from a system call, because the C library's clock reads the counter, too. */
 static void before_tsc_is_forbidden(void)
 {
+    struct float_state state = float_hold();
     clock_forbid_tsc(&iolens.clock);
+    float_release(&state);
     if (iolens_spool.header)
         iolens_spool.header->clock = iolens.clock;
     spool_beat();

@@ -16,6 +16,7 @@
 #include "../files/fds.h"
 #include "../job/command_line.h"
 #include "finish.h"
+#include "../system/float_state.h"
 #include "../system/long_section.h"
 #include "../system/own_stack.h"
 #include "../system/path.h"
@@ -82,6 +83,7 @@ static void after_fork(void)
 {
     if (!recorded_at_fork)
         return;
+    struct float_state state = float_hold();
     iolens_busy = true;
     long_section_forget_others();
     iolens.fork_parent = iolens.pid;
@@ -96,6 +98,7 @@ static void after_fork(void)
     atomic_store(&iolens.wiped.recording, true);
     sampling_start_child();
     iolens_busy = false;
+    float_release(&state);
 }
 
 static bool any_pseudo_file_matters(void)
@@ -123,6 +126,15 @@ static void write_log(const struct iolens_transport *transport)
         spool_remove();
 }
 
+/* Lets the tables record what is unfinished in this thread. */
+static void end_tables(void)
+{
+    struct float_state state = float_hold();
+    if (iolens_active() && iolens_is_this_process())
+        tables_end();
+    float_release(&state);
+}
+
 /* Ends the recording of a process outside an MPI job. */
 static void finish_records(void)
 {
@@ -146,14 +158,15 @@ static void finish_records(void)
 static void finish_alone(void)
 {
     iolens_busy = false;
-    if (iolens_active() && iolens_is_this_process())
-        tables_end();
+    end_tables();
     if (!atomic_exchange(&iolens.wiped.recording, false) || !iolens_is_this_process())
         return;
     int saved_errno = errno;
+    struct float_state state = float_hold();
     iolens_busy = true;
     on_enough_stack(finish_records);
     iolens_busy = false;
+    float_release(&state);
     errno = saved_errno;
 }
 
@@ -237,6 +250,7 @@ __attribute__((constructor)) static void start(__attribute__((unused)) int count
     int saved_errno = errno;
     if (iolens.started)
         return;
+    struct float_state state = float_hold();
     iolens.started = true;
     program_words = words;
     bool prepared = on_enough_stack(prepare);
@@ -244,6 +258,7 @@ __attribute__((constructor)) static void start(__attribute__((unused)) int count
         record();
     if (prepared)
         dispatch_start(settings_true(iolens.settings.mpi));
+    float_release(&state);
     errno = saved_errno;
 }
 
@@ -298,8 +313,10 @@ static void mute(void)
 IOLENS_EXPORT void iolens_pause(bool on)
 {
     static __thread bool held __attribute__((tls_model("initial-exec")));
+    struct float_state state = float_hold();
     iolens_busy = on;
     tables_initialize(on);
+    float_release(&state);
     if (on)
         held = sampling_hold(NULL);
     else
@@ -310,6 +327,7 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
 {
     if (!iolens_active())
         return;
+    struct float_state state = float_hold();
     iolens_busy = true;
     iolens.transport = transport;
     reserve_hold(transport->rank, transport->size);
@@ -319,22 +337,25 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
     if (!filter_rank(transport->rank))
         mute();
     iolens_busy = false;
+    float_release(&state);
 }
 
 IOLENS_EXPORT void iolens_parallel_finish(void)
 {
     const struct iolens_transport *transport = iolens.transport;
-    if (transport && iolens_active() && iolens_is_this_process())
-        tables_end();
+    if (transport)
+        end_tables();
     if (!transport || !iolens_is_this_process() ||
         !(atomic_exchange(&iolens.wiped.recording, false) || iolens.muted))
         return;
     iolens.muted = false;
+    struct float_state state = float_hold();
     iolens_busy = true;
     sampling_stop();
     clocks_end(transport);
     write_log(transport);
     iolens_busy = false;
+    float_release(&state);
 }
 
 IOLENS_EXPORT double iolens_now(void) { return clock_now(&iolens.clock); }

@@ -18,7 +18,7 @@ void failed_calls_add(const struct call *c, enum failed_operation operation, int
     if (!state || error <= 0 || error >= ERRORS)
         return;
     atomic_fetch_add_explicit(&state->calls[operation][error], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&state->nanoseconds[operation][error], (int64_t)((c->t1 - c->t0) * 1e9),
+    atomic_fetch_add_explicit(&state->nanoseconds[operation][error], clock_ns_of(c->t1 - c->t0),
                               memory_order_relaxed);
 }
 

@@ -78,7 +78,7 @@ static void count_site(const struct call *c, const char *module, uint64_t id, in
     struct value *value = keyed_value(row, &shape);
     value->calls++;
     value->bytes += bytes;
-    value->ns += (int64_t)((c->t1 - c->t0) * NS_PER_SECOND);
+    value->ns += clock_ns_of(c->t1 - c->t0);
 }
 
 static void start(void)

@@ -44,13 +44,14 @@ static bool identity_validate(const struct spool_header *header)
  * byte is checked. */
 static bool is_truth(const bool *value) { return *(const unsigned char *)value <= 1; }
 
+static bool is_rate(const struct clock_rate *rate) { return rate->unit >= 0 && rate->unit < 1; }
+
 static bool header_validate(const struct spool_header *header)
 {
     return is_place(header->base) && identity_validate(header) && ENDS(header->job.host) &&
            ENDS(header->mpi_version) && ENDS(header->io_component) && ENDS(header->log) &&
            ENDS(header->process.boot) && is_truth(&header->clock.tsc) && is_truth(&header->clock.forbidden) &&
-           header->clock.seconds_per_tick >= 0 && header->clock.seconds_per_tick < 1 &&
-           header->clock.seconds_per_ns >= 0 && header->clock.seconds_per_ns < 1 && header->ranks >= 0 &&
+           is_rate(&header->clock.tick) && is_rate(&header->clock.ns) && header->ranks >= 0 &&
            header->ranks <= MOST_RANKS &&
            (header->ranks == 0 || (header->rank >= 0 && header->rank < header->ranks)) &&
            is_truth(&header->offsets.first) && is_truth(&header->offsets.ended);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "../runtime/context.h"
+#include "../system/float_state.h"
 #include "../system/system_call.h"
 #include "../tables/process_table.h"
 #include "sanitizer.h"
@@ -24,7 +25,9 @@ static void leave(void *life)
 {
     if (life != own || !own || !atomic_load(&iolens.wiped.recording))
         return;
+    struct float_state state = float_hold();
     own->usage = usage_of_thread(own->kernel_id);
+    float_release(&state);
     own->end = clock_now(&iolens.clock);
     own = NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "../callers/objects.h"
 #include "../runtime/context.h"
+#include "../system/float_state.h"
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
 #include "debugger.h"
@@ -48,7 +49,9 @@ static int64_t periods_of(struct sampled_thread *thread, const siginfo_t *info)
 static void take(int number, siginfo_t *info, void *context)
 {
     (void)number;
+    struct float_state state = float_hold();
     sample_take(iolens_sampling.state, own, context, periods_of(own, info));
+    float_release(&state);
 }
 
 /* Takes a sample at a signal of this thread's timer. A signal that arrives after the end of recording is

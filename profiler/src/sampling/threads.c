@@ -7,6 +7,7 @@
 #include "../runtime/context.h"
 #include "../system/usage.h"
 #include "../unwind/unwind.h"
+#include "../system/float_state.h"
 #include "../system/system_call.h"
 
 static const int64_t NS_PER_SECOND = 1000000000;
@@ -14,7 +15,8 @@ static const int64_t NS_PER_SECOND = 1000000000;
 /* The member sigev_notify_thread_id, for which glibc has no name. */
 #define THREAD_ID(event) ((event)._sigev_un._tid)
 
-double thread_now(const struct sampling *sampling, const struct sampled_thread *thread)
+__attribute__((noinline)) double thread_now(const struct sampling *sampling,
+                                            const struct sampled_thread *thread)
 {
     struct timespec now = {0, 0};
     if (!sampling->by_processor)
@@ -106,7 +108,9 @@ bool thread_end(struct sampling *sampling, struct sampled_thread *thread)
     if (!atomic_compare_exchange_strong(&thread->life, &alive, THREAD_LEAVING))
         return false;
     system_call(SYS_timer_delete, thread->timer);
+    struct float_state state = float_hold();
     thread->earlier += thread_now(sampling, thread) - thread->begin;
+    float_release(&state);
     thread->begin = thread->last = 0;
     thread->life = thread->samples > 0 ? THREAD_ENDED : THREAD_UNUSED;
     return true;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <threads.h>
 
+#include "../system/float_state.h"
 #include "../runtime/wrap.h"
 #include "lives.h"
 #include "sampling.h"
@@ -50,9 +51,11 @@ static void give_back(struct beginning *memory)
 
 static void enter(bool recorded)
 {
+    struct float_state state = float_hold();
     if (recorded)
         lives_begin();
     sampling_enter();
+    float_release(&state);
 }
 
 static struct beginning taken(void *memory)

@@ -10,6 +10,7 @@
 
 #include "../runtime/context.h"
 #include "../system/file_info.h"
+#include "../system/float_state.h"
 #include "../system/long_section.h"
 #include "../system/own_stack.h"
 #include "../system/untrusted_path.h"
@@ -349,5 +350,7 @@ void spool_beat(void)
     if (spool->header->beat_ns - spool->told_ns < TELL_NS)
         return;
     spool->told_ns = spool->header->beat_ns;
+    struct float_state state = float_hold();
     on_own_stack(spool->tell);
+    float_release(&state);
 }

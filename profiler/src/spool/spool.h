@@ -132,7 +132,7 @@ void spool_after_fork(void);
 
 /* Stores the current time, which shows that the process is alive and measures the speed of the clock.
  * Frequent callers leave SECONDS_BETWEEN_BEATS between two beats. */
-#define SECONDS_BETWEEN_BEATS 0.1
+#define SECONDS_BETWEEN_BEATS 0.125 /* Added to times, so it is a multiple of their unit (clock.h). */
 void spool_beat(void);
 
 #endif

@@ -11,6 +11,18 @@ enum { CALIBRATION_NS = 20000, LOOKS = 5, SHORTEST_CORRECTION_NS = 1000000 };
 
 #define SECONDS_PER_NS 1e-9
 
+enum { FINEST_UNIT = 30 };
+
+/* Returns the rate for a length of ticks in seconds: units of at least two ticks, so that the factor has a
+ * sign. */
+static struct clock_rate rate_of(double seconds)
+{
+    double scale = 1 << FINEST_UNIT;
+    while (seconds * scale >= 0.5)
+        scale /= 2;
+    return (struct clock_rate){(int64_t)(seconds * scale * 0x1p64), 1 / scale};
+}
+
 static struct timespec read_clock(const struct clock *clock, clockid_t id)
 {
     struct timespec now;
@@ -78,10 +90,10 @@ void clock_start(struct clock *clock)
 {
     clock_prepare(clock);
 #if defined(__x86_64__)
-    if (clock->tsc && clock->seconds_per_tick == 0)
-        clock->seconds_per_tick = estimate_seconds_per_tick(clock);
+    if (clock->tsc && clock->tick.unit == 0)
+        clock->tick = rate_of(estimate_seconds_per_tick(clock));
 #endif
-    clock->seconds_per_ns = SECONDS_PER_NS;
+    clock->ns = rate_of(SECONDS_PER_NS);
     clock->realtime = read_clock(clock, CLOCK_REALTIME);
     read_both(clock, &clock->base_ns, &clock->base_ticks);
 }
@@ -93,7 +105,7 @@ void clock_forbid_tsc(struct clock *clock)
     double recorded = clock_now(clock);
     uint64_t ns = clock_monotonic_ns(clock) - clock->base_ns;
     if (clock->tsc && ns > 0)
-        clock->seconds_per_ns = recorded / (double)ns;
+        clock->ns = rate_of(recorded / (double)ns);
     clock->forbidden = true;
     clock->tsc = false;
 }
@@ -105,10 +117,10 @@ int64_t clock_start_ns(const struct clock *clock)
 
 struct clock_end clock_end_at(const struct clock *clock, uint64_t ticks, uint64_t ns)
 {
-    double recorded = clock->tsc ? (double)(int64_t)(ticks - clock->base_ticks) * clock->seconds_per_tick
-                                 : (double)(int64_t)(ticks - clock->base_ns) * clock->seconds_per_ns;
+    double recorded = clock->tsc ? clock_rated(&clock->tick, ticks - clock->base_ticks)
+                                 : clock_rated(&clock->ns, ticks - clock->base_ns);
     struct clock_end end = {.recorded = recorded, .correction = 1.0};
-    bool estimated = clock->tsc || clock->seconds_per_ns != SECONDS_PER_NS;
+    bool estimated = clock->tsc || clock->forbidden;
     if (estimated && ns - clock->base_ns >= SHORTEST_CORRECTION_NS)
         end.correction = (double)(ns - clock->base_ns) * SECONDS_PER_NS / recorded;
     return end;

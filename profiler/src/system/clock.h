@@ -1,5 +1,6 @@
 /* Seconds since recording started, from the time stamp counter where it is invariant, else from
- * clock_gettime.
+ * clock_gettime. A time is a whole number of units of 2^-30 s or more, and a unit is a power of two: so times
+ * are subtracted and added without rounding for 48 days or more, and no floating-point flag is raised.
  *
  * The counter's frequency is only estimated at the start, over the time that the library takes to start, and
  * at least 20 microseconds; clock_end_at() compares both clocks over the whole run and returns the factor
@@ -7,8 +8,10 @@
 #ifndef IOLENS_CLOCK_H
 #define IOLENS_CLOCK_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #if defined(__x86_64__)
@@ -19,13 +22,15 @@ struct clock {
     bool tsc;
     bool forbidden; /* True if reading the TSC raises a signal; the C library's clock_gettime would then raise
                        it too. */
-    uint64_t base_ticks;     /* Value of the TSC at the start of recording. */
-    double seconds_per_tick; /* Estimated length of a TSC tick. */
+    uint64_t base_ticks; /* Value of the TSC at the start of recording. */
     /* Value of CLOCK_MONOTONIC at the start of recording, in nanoseconds. */
     uint64_t base_ns;
-    /* Factor that turns nanoseconds of CLOCK_MONOTONIC into recorded seconds. After a change from the TSC it
-     * continues the scale of the TSC. */
-    double seconds_per_ns;
+    /* Estimated length of a TSC tick, and of a nanosecond of CLOCK_MONOTONIC. After a change from the TSC the
+     * latter continues the scale of the TSC. */
+    struct clock_rate {
+        int64_t factor; /* Units in 2^64 ticks. */
+        double unit;    /* Seconds; a power of two. */
+    } tick, ns;
     struct timespec realtime; /* CLOCK_REALTIME at the start. */
 };
 
@@ -61,13 +66,34 @@ static inline uint64_t clock_ticks(const struct clock *clock)
     return clock_monotonic_ns(clock);
 }
 
+static inline double clock_rated(const struct clock_rate *rate, uint64_t ticks)
+{
+    return (double)(int64_t)((__int128)(int64_t)ticks * rate->factor >> 64) * rate->unit;
+}
+
 static inline double clock_now(const struct clock *clock)
 {
 #if defined(__x86_64__)
     if (__builtin_expect(clock->tsc, 1))
-        return (double)(int64_t)(__rdtsc() - clock->base_ticks) * clock->seconds_per_tick;
+        return clock_rated(&clock->tick, __rdtsc() - clock->base_ticks);
 #endif
-    return (double)(int64_t)(clock_monotonic_ns(clock) - clock->base_ns) * clock->seconds_per_ns;
+    return clock_rated(&clock->ns, clock_monotonic_ns(clock) - clock->base_ns);
+}
+
+/* Returns a number as float, rounded towards 0 without raising a flag. */
+static inline float clock_as_float(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits &= ~((UINT64_C(1) << (DBL_MANT_DIG - FLT_MANT_DIG)) - 1);
+    memcpy(&number, &bits, sizeof bits);
+    return (float)number;
+}
+
+/* Returns the nanoseconds of a difference of two times; exact, as the differences are. */
+static inline int64_t clock_ns_of(double seconds)
+{
+    return (int64_t)((__int128)(int64_t)(seconds * 0x1p30) * 1000000000 >> 30);
 }
 
 #endif

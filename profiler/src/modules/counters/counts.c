@@ -17,7 +17,7 @@ static int64_t ns_of(clockid_t clock)
 
 void counts_read_clock(struct counts *counts, clockid_t clock)
 {
-    int64_t now = (int64_t)(clock_now(&iolens.clock) * 1e9);
+    int64_t now = clock_ns_of(clock_now(&iolens.clock));
     for (int i = 0; i < SOFT_CPU_MIGRATIONS; i++)
         counts->enabled[i] = counts->running[i] = now;
     counts->value[SOFT_TASK_CLOCK] = ns_of(clock);

@@ -85,7 +85,7 @@ static void count(const struct call *c, struct cause_counts *counts, bool by_oth
     uint32_t unknown = 0;
     int callers = atoi(iolens.settings.io_callers);
     atomic_fetch_add_explicit(by_others ? &counts->others : &counts->own, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&counts->ns, (int64_t)((c->t1 - c->t0) * NS_PER_SECOND), memory_order_relaxed);
+    atomic_fetch_add_explicit(&counts->ns, clock_ns_of(c->t1 - c->t0), memory_order_relaxed);
     if (callers > 0 && callers <= CHAIN_MOST && !counts->node)
         atomic_compare_exchange_strong(&counts->node, &unknown,
                                        chain_node((uintptr_t)c->caller, callers) + 1);

@@ -246,7 +246,7 @@ static bool extend_polls(struct why_events *events, const struct event *poll)
                    poll->begin - (newest->begin + (double)newest->seconds) < LONGEST_POLL_PAUSE;
     if (!follows)
         return false;
-    newest->seconds = (float)(poll->begin + (double)poll->seconds - newest->begin);
+    newest->seconds = clock_as_float(poll->begin + (double)poll->seconds - newest->begin);
     newest->tag++;
     return true;
 }
@@ -259,13 +259,13 @@ IOLENS_EXPORT int64_t iolens_mpi_link(const struct iolens_link *link, const stru
     bool collective = link->kind == IOLENS_LINK_COLLECTIVE || link->kind == IOLENS_LINK_POST_COLLECTIVE;
     struct event event = {
         .begin = call->t0,
-        .seconds = (float)(call->t1 - call->t0),
+        .seconds = clock_as_float(call->t1 - call->t0),
         .kind = (uint8_t)link->kind,
         .thread = thread_of_call(),
         .communicator = link->kind == IOLENS_LINK_COMPLETION ? (uint32_t)link->request : link->communicator,
         .peer = link->peer,
         .tag = collective ? link->size : link->tag,
-        .bytes = (float)link->bytes,
+        .bytes = clock_as_float((double)link->bytes),
     };
     bool poll = link->kind == IOLENS_LINK_NONE && !link->name && is_poll(call->function);
     event.tag = poll ? 1 : event.tag;
@@ -287,7 +287,7 @@ static void keep_span(struct why_events *events, int kind, const char *name, dou
 {
     if (!(seconds > 0))
         return;
-    struct event span = {.begin = begin, .seconds = (float)seconds, .kind = (uint8_t)kind};
+    struct event span = {.begin = begin, .seconds = clock_as_float(seconds), .kind = (uint8_t)kind};
     span.function = number_of_name(events, name);
     append(events, &span);
 }
@@ -326,7 +326,7 @@ void why_region_left(uint32_t region, double begin, double end)
     if (!events || end - begin < SHORTEST_REGION)
         return;
     struct event event = {
-        .begin = begin, .seconds = (float)(end - begin), .kind = LINK_REGION, .communicator = region};
+        .begin = begin, .seconds = clock_as_float(end - begin), .kind = LINK_REGION, .communicator = region};
     spin_lock(&events->lock);
     append_sum(events);
     event.function = number_of_name(events, "region");
@@ -361,13 +361,13 @@ static void keep_file_call(const struct call *c, const char *module, uint64_t fi
     if (!events || !c->function || iolens_paused() || streams_is_no_file(file))
         return;
     struct event event = {.begin = c->t0,
-                          .seconds = (float)(c->t1 - c->t0),
+                          .seconds = clock_as_float(c->t1 - c->t0),
                           .kind = strcmp(module, "LOCKS") == 0 ? LINK_LOCK : LINK_FILE,
                           .thread = thread_of_call(),
                           .communicator = (uint32_t)file,
                           .peer = (int32_t)(file >> 32),
                           .tag = (int32_t)CALL_NODE_NONE,
-                          .bytes = (float)bytes};
+                          .bytes = clock_as_float((double)bytes)};
     if (event.seconds >= SHORTEST_WITH_CALLERS)
         event.tag = (int32_t)chain_node((uintptr_t)c->caller, CHAIN_MOST);
     spin_lock(&events->lock);

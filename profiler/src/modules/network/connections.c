@@ -172,7 +172,7 @@ void connections_on_connect(const struct call *c, int result, int fd, const stru
         return;
     struct traffic *traffic = keyed_value(row, &shape);
     traffic->connections++;
-    traffic->connect_ns += (int64_t)((c->t1 - c->t0) * 1e9);
+    traffic->connect_ns += clock_ns_of(c->t1 - c->t0);
     /* After EINTR the kernel continues to connect, as for a non-blocking socket. */
     if (fd < DESCRIPTORS && (error == 0 || error == EINPROGRESS || error == EINTR)) {
         state->of[fd].cookie = cookie;

@@ -8,6 +8,7 @@
 
 #include "../../runtime/context.h"
 #include "../../system/file_info.h"
+#include "../../system/float_state.h"
 #include "../../system/path_room.h"
 
 /* CACHESTAT: number of the system call, which is the same on all processors. PAGES: number of pages per
@@ -100,10 +101,20 @@ int64_t page_cache_stored(int fd, int64_t offset, size_t bytes)
     return stored < 0 ? page_cache_pages((int64_t)bytes) : stored;
 }
 
-static bool has_time(double t0)
+/* Not inlined, because the compiler may move arithmetic across float_hold and float_release, but not a call.
+ */
+__attribute__((noinline)) static bool is_left(double t0)
 {
     double now = clock_now(&iolens.clock);
     return (double)spent_ns / 1e9 + now - t0 < FREE_SECONDS + SHARE * now;
+}
+
+static bool has_time(double t0)
+{
+    struct float_state state = float_hold();
+    bool left = is_left(t0);
+    float_release(&state);
+    return left;
 }
 
 /* Counts the next pages. Returns false if the kernel does not answer. */
@@ -140,6 +151,6 @@ int64_t page_cache_of_mapping(const void *address, size_t bytes, int64_t *reache
     path_room_give((char *)answer);
     if (reached)
         *reached = present;
-    spent_ns += (int64_t)((clock_now(&iolens.clock) - t0) * 1e9);
+    spent_ns += clock_ns_of(clock_now(&iolens.clock) - t0);
     return whole ? cached : -1;
 }

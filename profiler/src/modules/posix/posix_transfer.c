@@ -102,6 +102,18 @@ __attribute__((always_inline)) static inline void add_transfer(struct posix_stat
     }
 }
 
+/* Adds a transfer of no bytes, as a read at the end of a file. It reaches no byte of the file, wherever it
+ * began: unlike in Darshan, the largest byte stays. */
+static void add_empty(struct posix_state *s, enum posix_direction direction, const struct call *c,
+                      int64_t offset, bool aligned)
+{
+    int64_t *reached =
+        &s->record.ints[direction == POSIX_READING ? POSIX_MAX_BYTE_READ : POSIX_MAX_BYTE_WRITTEN];
+    int64_t before = *reached;
+    add_transfer(s, direction, c, offset, 0, aligned);
+    *reached = before;
+}
+
 int64_t posix_begin_at_end(int fd, int64_t bytes)
 {
     struct stat info;
@@ -131,10 +143,25 @@ static inline int64_t begin_of(struct open_file *open, int64_t offset, int64_t b
     return open->offset - bytes;
 }
 
+/* Records a transfer of a file that moved no bytes. */
+static void on_empty_transfer(const struct call *c, enum posix_direction direction, int fd, int64_t offset,
+                              bool aligned)
+{
+    struct open_file *open = fds_sure(fd);
+    struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
+    if (!s)
+        return;
+    if (open->asks)
+        offset = asked_begin(open, fd, direction, offset, 0);
+    spin_lock(&s->lock);
+    add_empty(s, direction, c, begin_of(open, offset, 0), aligned);
+    spin_unlock(&s->lock);
+    io_watch_call(c, "POSIX", s->record.base.id, 0);
+}
+
 /* Counts a failed transfer of a recorded file. Sockets and pipes, from which a read fails if there is no
  * data, are not recorded files. */
-__attribute__((noinline)) static void on_failed_transfer(const struct call *c, enum posix_direction direction,
-                                                         int fd)
+static void on_failed_transfer(const struct call *c, enum posix_direction direction, int fd)
 {
     int error = *errno_place();
     /* These errors also tell that the descriptor was closed unseen. */
@@ -158,12 +185,22 @@ __attribute__((noinline)) static void on_doubted_transfer(const struct call *c,
         posix_on_write(c, fd, bytes, offset, aligned);
 }
 
+/* Records a call that moved no bytes, or failed. */
+__attribute__((noinline)) static void on_nothing(const struct call *c, enum posix_direction direction, int fd,
+                                                 ssize_t bytes, int64_t offset, bool aligned)
+{
+    if (bytes < 0)
+        on_failed_transfer(c, direction, fd);
+    else
+        on_empty_transfer(c, direction, fd, offset, aligned);
+}
+
 __attribute__((always_inline)) static inline void on_transfer(const struct call *c,
                                                               enum posix_direction direction, int fd,
                                                               ssize_t bytes, int64_t offset, bool aligned)
 {
-    if (__builtin_expect(bytes < 0, 0)) {
-        on_failed_transfer(c, direction, fd);
+    if (__builtin_expect(bytes <= 0, 0)) {
+        on_nothing(c, direction, fd, bytes, offset, aligned);
         return;
     }
     struct open_file *open = fds_find(fd);
@@ -253,7 +290,9 @@ void posix_on_complete(const struct aio_request *request, double t1, int64_t byt
     if (begin == POSIX_AT_POSITION)
         begin = posix_begin_at_end(request->fd, bytes);
     spin_lock(&s->lock);
-    if (request->direction == POSIX_READING)
+    if (bytes == 0)
+        add_empty(s, request->direction, &whole, begin, request->aligned);
+    else if (request->direction == POSIX_READING)
         add_transfer(s, POSIX_READING, &whole, begin, bytes, request->aligned);
     else
         add_transfer(s, POSIX_WRITING, &whole, begin, bytes, request->aligned);

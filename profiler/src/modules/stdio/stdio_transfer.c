@@ -16,7 +16,7 @@ __attribute__((always_inline)) static inline void add_transfer(struct stdio_stat
     int64_t *max_byte = &s->record.ints[writing ? STDIO_MAX_BYTE_WRITTEN : STDIO_MAX_BYTE_READ];
     double *doubles = s->record.doubles;
     s->record.ints[writing ? STDIO_BYTES_WRITTEN : STDIO_BYTES_READ] += bytes;
-    if (end - 1 > *max_byte)
+    if (end - 1 > *max_byte && bytes > 0) /* A read behind the end of the file reaches no byte of it. */
         *max_byte = end - 1;
     timer_stamp(&doubles[writing ? STDIO_F_WRITE_START : STDIO_F_READ_START],
                 &doubles[writing ? STDIO_F_WRITE_END : STDIO_F_READ_END], c->t0, c->t1);

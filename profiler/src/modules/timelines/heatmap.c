@@ -8,6 +8,7 @@
 #include "../../files/registry.h"
 #include "../../spool/spool.h"
 #include "../../runtime/timeline.h"
+#include "../../system/float_state.h"
 
 enum { BINS = 200 };
 
@@ -110,6 +111,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
         return;
     }
     spool_beat();
+    struct float_state state = float_hold();
     spin_lock(&map->lock);
     flush(map, heat);
     *heat = (struct heat){0};
@@ -120,6 +122,7 @@ void heat_move(struct heat *heat, enum heatmap_api api, bool writing, int64_t by
     heat->begin = last * map->width;
     heat->end = heat->begin + map->width;
     spin_unlock(&map->lock);
+    float_release(&state);
 }
 
 void heat_flush(const struct heat *heat, enum heatmap_api api)

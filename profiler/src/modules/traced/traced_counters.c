@@ -171,7 +171,7 @@ static void add(struct traced_sums *sums, const struct counts *begin, const stru
     }
 }
 
-static int64_t ns(double seconds) { return (int64_t)(seconds * 1e9); }
+static int64_t ns(double seconds) { return clock_ns_of(seconds); }
 
 /* Notes how long reading the counters took, and stops reading them if that is too large a part of the
  * measured time. */

@@ -89,7 +89,7 @@ bool traced_throttled(const struct traced_key *key)
     return calls && calls->throttled;
 }
 
-static int64_t ns(double seconds) { return (int64_t)(seconds * 1e9 + 0.5); }
+static int64_t ns(double seconds) { return clock_ns_of(seconds); }
 
 static void grow(_Atomic int64_t *sum, int64_t by)
 {
