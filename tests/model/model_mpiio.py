@@ -104,10 +104,12 @@ class MpiioModel:
     def transfer(self, call: ListedCall, file: MpiioFile) -> None:
         write, counter = TRANSFERS[call.name]
         kind = "WRITE" if write else "READ"
-        size = int(call.args[1]) * int(call.args[2])
+        asked = int(call.args[1]) * int(call.args[2])
+        moved = call.extra[0] if self.rules.ours("status") else asked
+        size = asked if call.name.startswith("mpi_i") or call.name.endswith("_split") else moved
         file.add(counter)
-        file.add("BYTES_WRITTEN" if write else "BYTES_READ", size)
-        file.add(f"SIZE_{kind}_AGG_{BUCKETS[bucket(size)]}")
+        file.add("BYTES_WRITTEN" if write else "BYTES_READ", moved)
+        file.add(f"SIZE_{kind}_AGG_{BUCKETS[bucket(moved)]}")
         file.sizes[size] = file.sizes.get(size, 0) + 1
         count_first(file.first_sizes, size)
         file.add("RW_SWITCHES", file.last_was_write is not None and file.last_was_write != write)

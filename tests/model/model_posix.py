@@ -396,7 +396,8 @@ class PosixModel:
         last = file.last_byte[write]
         file.add(kinds)
         file.add(f"BYTES_{past}", size)
-        file.ints[f"MAX_BYTE_{past}"] = max(file.ints.get(f"MAX_BYTE_{past}", 0), end)
+        if size or not self.rules.ours("empty"):
+            file.ints[f"MAX_BYTE_{past}"] = max(file.ints.get(f"MAX_BYTE_{past}", 0), end)
         file.add(f"SEQ_{kinds}", offset > last)
         file.add(f"CONSEC_{kinds}", offset == last + 1)
         stride = offset - last - 1 if offset > last and last != 0 and offset > 0 else 0

@@ -24,7 +24,8 @@ MODELLED = {
     "folders": "`..` and `dirfd`",
     "links": "symbolic links",
     "zeros": "`fgets` of text with zero bytes",
-    "empty": '`fputs("")`, `getw` at the end of a file',
+    "empty": 'reads and writes of 0 bytes, `fputs("")`, `getw` at the end of a file',
+    "status": "MPI-IO transfers that end at the end of the file",
     "clock": "clock",
     "heat map": "HEATMAP",
 }

@@ -157,18 +157,42 @@ void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kin
         c->offset = -1;
 }
 
+MPI_Status *before_status(struct call *c, MPI_Status *status)
+{
+    c->status = status == MPI_STATUS_IGNORE ? &c->own : status;
+    if (c->status == &c->own)
+        memset(&c->own, 0xff, sizeof c->own);
+    return c->status;
+}
+
+int64_t moved_bytes(const MPI_Status *status, int64_t asked)
+{
+    MPI_Count bytes = -1;
+    if (!status || pmpi.Get_elements_x(status, mpi.byte, &bytes) != MPI_SUCCESS || bytes < 0 || bytes > asked)
+        return asked;
+    return (int64_t)bytes;
+}
+
 static bool is_split(enum iolens_mpiio_kind kind)
 {
     return kind == IOLENS_SPLIT_READ || kind == IOLENS_SPLIT_WRITE;
 }
 
+int64_t asked_bytes(MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    return pmpi.Type_size_x(type, &size) == MPI_SUCCESS ? (int64_t)count * (int64_t)size : -1;
+}
+
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type)
 {
-    MPI_Count size = 0;
     struct mpi_file file = files_find(handle);
-    if (file.record && pmpi.Type_size_x(type, &size) == MPI_SUCCESS)
-        iolens_mpiio_transfer(file.record, kind, c->offset, (int64_t)count * (int64_t)size, c->t0, c->t1);
+    int64_t asked = file.record ? asked_bytes(count, type) : -1;
+    if (asked >= 0)
+        iolens_mpiio_transfer(file.record, kind, c->offset, moved_bytes(c->status, asked), c->t0, c->t1);
+    if (is_split(kind))
+        files_set_split(handle, kind, asked);
     if (is_collective(kind)) {
         iolens_mpiio_collective(file.record, c->t0, c->t1, c->access);
         together(c, file);
@@ -177,12 +201,22 @@ void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind k
     }
 }
 
-void on_posted(const struct call *c, MPI_File handle, MPI_Request request)
+void on_posted(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, int64_t asked,
+               MPI_Request request)
 {
     struct mpi_file file = files_find(handle);
     bool collective = strstr(c->name, "_all") != NULL;
     int64_t number = collective ? link_file(IOLENS_LINK_POST_COLLECTIVE, file.communicator, file.size,
                                             c->name, c->t0, c->t1)
                                 : -1;
-    traced_transfer(c->t1, file.record, request, number);
+    traced_transfer(c->t1, file.record, kind, asked, request, number);
+}
+
+void on_split_end(const struct call *c, MPI_File handle)
+{
+    struct mpi_file file = files_find(handle);
+    iolens_mpiio_other(file.record, IOLENS_MPIIO_split_ends, c->t0, c->t1);
+    if (file.split_asked >= 0)
+        iolens_mpiio_moved(file.record, file.split, file.split_asked,
+                           moved_bytes(c->status, file.split_asked));
 }

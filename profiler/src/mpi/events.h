@@ -15,8 +15,9 @@ struct call {
        to be freed after the call. */
     MPI_Info info, made;
     bool has_made;
-    double access;     /* POSIX time in the file before a collective transfer. */
-    MPI_Offset offset; /* Byte offset at which a transfer begins; -1 if unknown. */
+    double access;           /* POSIX time in the file before a collective transfer. */
+    MPI_Offset offset;       /* Byte offset at which a transfer begins; -1 if unknown. */
+    MPI_Status *status, own; /* Status of a blocking transfer: the program's, or `own` if it wants none. */
 };
 
 /* Values of a transfer's place that stand for the file's own pointer and for the shared pointer. */
@@ -45,7 +46,21 @@ void before_transfer(struct call *c, MPI_File handle, enum iolens_mpiio_kind kin
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,
                  MPI_Datatype type);
 
-/* Follows the request of a transfer that was posted, until it completes. */
-void on_posted(const struct call *c, MPI_File handle, MPI_Request request);
+/* Follows the request of a transfer of `asked` bytes that was posted, until it completes. */
+void on_posted(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, int64_t asked,
+               MPI_Request request);
+
+/* Returns the bytes of `count` elements; -1 if that is not known. */
+int64_t asked_bytes(MPI_Count count, MPI_Datatype type);
+
+/* Returns the status to give to a blocking transfer, which tells the bytes that were moved. */
+MPI_Status *before_status(struct call *c, MPI_Status *status);
+
+/* Returns the bytes that a status tells of a transfer for which `asked` bytes were asked. Returns `asked` if
+ * the library has set no count, or one that cannot be. */
+int64_t moved_bytes(const MPI_Status *status, int64_t asked);
+
+/* For the end of a split collective transfer, whose begin was counted with the bytes that were asked for. */
+void on_split_end(const struct call *c, MPI_File handle);
 
 #endif

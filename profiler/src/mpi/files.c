@@ -65,6 +65,15 @@ void files_set_empty(MPI_File handle, bool empty)
         slots[at].file.empty = empty;
 }
 
+void files_set_split(MPI_File handle, enum iolens_mpiio_kind kind, int64_t asked)
+{
+    size_t at = slot_of((uintptr_t)handle);
+    if (at < SLOTS) {
+        slots[at].file.split = kind;
+        slots[at].file.split_asked = asked;
+    }
+}
+
 void files_remove(MPI_File handle)
 {
     iolens_lock(&change);

@@ -51,8 +51,22 @@
 
 #define TRANSFER_AS(variant, kind, place, name, ...)                                                         \
     FN(name##variant, (PARAMETERS(variant, __VA_ARGS__)), (__VA_ARGS__),                                     \
-       before_transfer(&c, (MPI_File)fh, IOLENS_##kind, place),                                              \
+       (before_transfer(&c, (MPI_File)fh, IOLENS_##kind, place), STATUS_##kind),                             \
        (on_transfer(&c, (MPI_File)fh, IOLENS_##kind, count, (MPI_Datatype)datatype), POSTED_##kind))
+
+#define SPLIT_END(name, ...)                                                                                 \
+    FN(name, (PARAMETERS(, __VA_ARGS__)), (__VA_ARGS__), TAKE_STATUS, on_split_end(&c, (MPI_File)fh))
+
+/* For blocking kinds: asks for a status, also if the program ignores it. */
+#define TAKE_STATUS        status = before_status(&c, status)
+#define STATUS_INDEP_READ  TAKE_STATUS
+#define STATUS_INDEP_WRITE TAKE_STATUS
+#define STATUS_COLL_READ   TAKE_STATUS
+#define STATUS_COLL_WRITE  TAKE_STATUS
+#define STATUS_SPLIT_READ  NOTHING
+#define STATUS_SPLIT_WRITE NOTHING
+#define STATUS_NB_READ     NOTHING
+#define STATUS_NB_WRITE    NOTHING
 
 /* For non-blocking kinds: stores the request until its transfer has completed. */
 #define POSTED_INDEP_READ  NOTHING
@@ -61,8 +75,10 @@
 #define POSTED_COLL_WRITE  NOTHING
 #define POSTED_SPLIT_READ  NOTHING
 #define POSTED_SPLIT_WRITE NOTHING
-#define POSTED_NB_READ     on_posted(&c, (MPI_File)fh, *request)
-#define POSTED_NB_WRITE    on_posted(&c, (MPI_File)fh, *request)
+#define POSTED_NB_READ     POSTED(NB_READ)
+#define POSTED_NB_WRITE    POSTED(NB_WRITE)
+#define POSTED(kind)                                                                                         \
+    on_posted(&c, (MPI_File)fh, IOLENS_##kind, asked_bytes(count, (MPI_Datatype)datatype), *request)
 
 #if MPI_VERSION >= 4
 #define TRANSFER(...) TRANSFER_AS(, __VA_ARGS__) TRANSFER_AS(_c, __VA_ARGS__)

@@ -31,6 +31,9 @@ struct request {
     int peer; /* For persistent requests and exchanges: a rank of MPI_COMM_WORLD, or IOLENS_NOBODY. */
     int64_t sent, received; /* For persistent requests and exchanges: bytes of each start. */
     struct iolens_mpiio_file *file;
+    /* For transfers of a file: their kind, and the bytes asked for, with which they were counted. */
+    enum iolens_mpiio_kind transfer;
+    int64_t asked;
     int64_t number; /* Number of the event that posted the request (IOLENS_MPI_WHY); -1: none. */
     /* Facts for the event that is recorded each time a persistent request is started. */
     uint32_t communicator;

@@ -1,4 +1,5 @@
 #include "traced.h"
+#include "events.h"
 
 #include <math.h>
 
@@ -245,7 +246,11 @@ static void complete(struct traced *c, MPI_Request handle, const struct request 
         iolens_mpi_received(request->peer, request->received);
     c->transfers += kind == REQUEST_FILE;
     c->others += kind != REQUEST_FILE;
-    c->file = kind == REQUEST_FILE ? request->file : c->file;
+    if (kind == REQUEST_FILE) {
+        c->file = request->file;
+        iolens_mpiio_moved(request->file, request->transfer, request->asked,
+                           moved_bytes(status, request->asked));
+    }
     if (persistent)
         requests_set(handle, false, false);
     else
@@ -356,11 +361,16 @@ void before_cancel(MPI_Request handle)
         requests_set(handle, request.active, true);
 }
 
-void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request, int64_t number)
+void traced_transfer(double posted, struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind,
+                     int64_t asked, MPI_Request request, int64_t number)
 {
     if (file)
-        requests_put(request, (struct request){
-                                  .kind = REQUEST_FILE, .posted = posted, .file = file, .number = number});
+        requests_put(request, (struct request){.kind = REQUEST_FILE,
+                                               .posted = posted,
+                                               .file = file,
+                                               .transfer = kind,
+                                               .asked = asked,
+                                               .number = number});
 }
 
 /* Times a barrier before the collective call, to separate waiting for other ranks from the call itself. There

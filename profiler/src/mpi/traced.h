@@ -46,7 +46,8 @@ void failed_complete_many(struct traced *c, const MPI_Request *requests, int don
 void before_cancel(MPI_Request request);
 
 /* A call that posts a non-blocking file transfer. */
-void traced_transfer(double posted, struct iolens_mpiio_file *file, MPI_Request request, int64_t number);
+void traced_transfer(double posted, struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind,
+                     int64_t asked, MPI_Request request, int64_t number);
 
 /* Collective calls. */
 void before_collective(MPI_Comm comm);

@@ -152,6 +152,20 @@ IOLENS_EXPORT void iolens_mpiio_transfer(struct iolens_mpiio_file *file, enum io
     leave(file);
 }
 
+IOLENS_EXPORT void iolens_mpiio_moved(struct iolens_mpiio_file *file, enum iolens_mpiio_kind kind,
+                                      int64_t asked, int64_t moved)
+{
+    if (moved == asked || asked < 0 || !enter(file))
+        return;
+    bool writing = kind % 2;
+    int64_t *ints = file->record.ints,
+            *sizes = &ints[writing ? MPIIO_SIZE_WRITE_AGG_0_100 : MPIIO_SIZE_READ_AGG_0_100];
+    ints[writing ? MPIIO_BYTES_WRITTEN : MPIIO_BYTES_READ] += moved - asked;
+    sizes[histogram_bucket(asked)]--;
+    sizes[histogram_bucket(moved)]++;
+    leave(file);
+}
+
 IOLENS_EXPORT double iolens_mpiio_access(const struct iolens_mpiio_file *file)
 {
     const struct file *known = file ? registry_find(file->record.base.id) : NULL;
