@@ -73,7 +73,7 @@ bool places_is_used(const struct mount *mount)
     return false;
 }
 
-/* Of several mounts that fit equally well, the last one hides the others. */
+/* The last of several mounts that fit equally well hides the others. */
 bool places_find(const struct file *file, const char *lines, struct mount *own, struct mount *by_path)
 {
     size_t own_depth = 0, path_depth = 0, depth;
