@@ -159,6 +159,7 @@ def test_exports_of_the_storage_are_the_rows() -> None:
 def test_exports_of_the_adapter_are_the_rows() -> None:
     text = (harness.ROOT / "profiler/src/mpiio_calls.def").read_text()
     plain = set(re.findall(r"^(?:CALL|OTHER)\([^,]+, *(?:int, *)?(File_\w+)", text, re.MULTILINE))
+    plain |= set(re.findall(r"^SPLIT_END\((File_\w+)", text, re.MULTILINE))
     transfers = set(re.findall(r"^TRANSFER\([^,]+, *[^,]+, *(File_\w+)", text, re.MULTILINE))
     names = exported(mpi_library("usual").adapter)
     found = {name.removeprefix("MPI_") for name in names if name.startswith("MPI_File_")}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../system/library.h"
 #include "../adapter.h"
 #include "../runtime/wrap.h"
 #include "../system/path_room.h"
@@ -53,7 +54,7 @@ static void *open_adapter(void)
     const char *slash = strrchr(own.dli_fname, '/');
     int folder = slash ? (int)(slash + 1 - own.dli_fname) : 0;
     int length = snprintf(path, sizeof path, "%.*slibiolens-%s.so", folder, own.dli_fname, library.adapter);
-    return length < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    return length < (int)sizeof path ? library_open(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
 /* Takes the functions that the library lacks out of the program's sight. */

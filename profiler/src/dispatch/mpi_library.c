@@ -24,7 +24,7 @@ static const struct abi {
 };
 
 /* Returns a handle of a loaded object; NULL for an object that is not listed, as the kernel's. */
-static void *handle_of(const char *path) { return dlopen(*path ? path : NULL, RTLD_LAZY | RTLD_NOLOAD); }
+static void *handle_of(const char *path) { return library_loaded(*path ? path : NULL); }
 
 static struct mpi_library library_with(const void *function)
 {

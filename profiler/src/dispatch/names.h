@@ -15,6 +15,7 @@
 
 #define CALL(kind, returns, name, ...)   NAME(name)
 #define OTHER(which, name, ...)          NAME(name)
+#define SPLIT_END(name, ...)             NAME(name)
 #define TRANSFER(kind, begin, name, ...) NAME(name) NAME(name##_c)
 #include "../mpiio_calls.def"
 NAME(Pcontrol)
@@ -30,4 +31,5 @@ NAME(Pcontrol)
 #undef COLLECTIVE
 #undef CALL
 #undef OTHER
+#undef SPLIT_END
 #undef TRANSFER

@@ -21,12 +21,14 @@ static int begins_so(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-void *library_loaded(const char *file)
+void *library_open(const char *file, int mode)
 {
     void *(*real)(const char *, int);
     *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
-    return real ? real(file, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return real ? real(file, mode) : NULL;
 }
+
+void *library_loaded(const char *file) { return library_open(file, RTLD_LAZY | RTLD_NOLOAD); }
 
 void *library_symbol(const char *prefix, const char *name)
 {

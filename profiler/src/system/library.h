@@ -7,8 +7,9 @@
  * begins with `prefix`, or in a library that it needs; NULL if there is none. */
 void *library_symbol(const char *prefix, const char *name);
 
-/* Returns a handle of a library that is loaded, or NULL. This and library_close call the C library's
+/* Opens a library; returns a handle of one that is loaded already; closes a handle. They call the C library's
  * functions: this library's own dlopen and dlclose are wrappers for the program. */
+void *library_open(const char *file, int mode);
 void *library_loaded(const char *file);
 void library_close(void *handle);
 
