@@ -256,13 +256,8 @@ __attribute__((constructor)) static void start(__attribute__((unused)) int count
     bool prepared = on_enough_stack(prepare);
     if (prepared && is_recorded)
         record();
-<<<<<<< HEAD
-    if (prepared)
-        dispatch_start(settings_true(iolens.settings.mpi));
-    float_release(&state);
-=======
     dispatch_start(prepared && settings_true(iolens.settings.mpi));
->>>>>>> 0d554be5 (dispatch: open libraries past the wrapper of dlopen)
+    float_release(&state);
     errno = saved_errno;
 }
 
