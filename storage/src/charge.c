@@ -123,7 +123,7 @@ static void charge_position(int fd, struct ost_file *file, enum direction direct
 
 void emulation_charge(int fd, enum direction direction, off_t offset, ssize_t bytes, double began)
 {
-    struct ost_file *file = emulation_find(fd);
+    struct ost_file *file = emulation_current(fd);
     if (!file || bytes <= 0)
         return;
     int error = errno;
@@ -180,7 +180,7 @@ void emulation_moved(int fd)
 
 void emulation_submit(int fd, enum direction direction, off_t offset, int64_t bytes)
 {
-    struct ost_file *file = emulation_find(fd);
+    struct ost_file *file = emulation_current(fd);
     if (file && bytes > 0)
         submitted = later(submitted, charge(file, direction, offset, bytes, emulation_now(), false));
 }

@@ -85,6 +85,25 @@ static struct ost_file *enter(int fd)
     return file;
 }
 
+/* Forgets the file of a descriptor that the program has closed unseen. */
+static void leave(int fd)
+{
+    struct ost_file *file = atomic_exchange(&files[fd], NULL);
+    if (file && atomic_fetch_sub(&file->descriptors, 1) == 1)
+        free(file);
+}
+
+struct ost_file *emulation_current(int fd)
+{
+    struct ost_file *file = emulation_find(fd);
+    struct statx info;
+    if (!file || !ours(fd) ||
+        (sys_statx(fd, NULL, &info) == 0 && S_ISREG(info.stx_mode) && info.stx_ino == file->inode))
+        return file;
+    leave(fd);
+    return enter(fd);
+}
+
 void emulation_opened(int fd)
 {
     int error = errno;

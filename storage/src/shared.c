@@ -74,7 +74,7 @@ struct shared *shared_open(const char *mount, const char *job, const char *confi
     struct statx info;
     struct shared *shared = NULL;
     bool ok = sys_statx(fd, NULL, &info) == 0 &&
-              (info.stx_size == sizeof *shared || syscall(SYS_ftruncate, fd, sizeof *shared) == 0);
+              (info.stx_size == sizeof *shared || sys_call(SYS_ftruncate, fd, sizeof *shared) == 0);
     void *memory = ok ? mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (memory == MAP_FAILED)
         snprintf(problem, room, "%s: %s", path, strerror(errno));
