@@ -47,15 +47,18 @@ def test_a_program_is_started_once_and_not_asked_for_its_version(tmp_path: Path)
     assert (tmp_path / "starts").read_text(encoding="utf-8") == "one\n"
 
 
-def test_the_launcher_is_not_preloaded(tmp_path: Path) -> None:
+def test_the_launcher_hands_the_preload_on_and_is_not_recorded(tmp_path: Path) -> None:
     launcher = tmp_path / "mpirun"
-    launcher.write_text('#!/bin/sh\necho "launcher:$LD_PRELOAD"\nshift 2\nexec "$@"\n', encoding="utf-8")
+    launcher.write_text('#!/bin/sh\necho x >by-launcher\nshift 2\n"$@"\n', encoding="utf-8")
     launcher.chmod(0o755)
-    application = 'import os; print("application:" + os.environ.get("LD_PRELOAD", ""))'
+    application = 'import os; open("by-application", "w").write(os.environ.get("LD_PRELOAD", ""))'
     done = iolens("run", "--", launcher, "-np", "1", sys.executable, "-c", application, cwd=tmp_path)
-    lines = dict(line.split(":", 1) for line in done.stdout.splitlines())
-    assert lines["launcher"] == ""
-    assert "libiolens.so" in lines["application"]
+    assert done.returncode == 0, done.stderr
+    assert "libiolens.so" in (tmp_path / "by-application").read_text()
+    (log,) = tmp_path.glob("*.darshan")
+    written = {Path(name).name for name in read_log(log).names.values()}
+    assert "by-application" in written
+    assert "by-launcher" not in written
 
 
 def test_the_users_own_preload_stays_behind_ours(tmp_path: Path) -> None:
