@@ -51,8 +51,9 @@ void emulation_finish(void);
 /* Returns the file behind a descriptor, or NULL if it is not emulated. */
 struct ost_file *emulation_find(int fd);
 
-/* Does the same after asking the kernel whether the descriptor still belongs to this file: the program may have closed
- * it by a call that is not wrapped, and its number may belong to a pipe or another file by now. */
+/* Does the same after asking the kernel whether the descriptor still belongs to this file: the program may
+ * have closed it by a call that is not wrapped, and its number may belong to a pipe or another file by now.
+ */
 struct ost_file *emulation_current(int fd);
 
 /* Registers a descriptor that was just opened, if it lies below the mount. */

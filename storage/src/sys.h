@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Makes a system call by the C library's syscall. That name may belong to a preloaded library, which would count the
- * call as the program's. */
+/* Makes a system call by the C library's syscall. That name may belong to a preloaded library, which would
+ * count the call as the program's. */
 long sys_call(long number, ...);
 
 static inline int sys_open(const char *path, int flags, mode_t mode)

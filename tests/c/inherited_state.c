@@ -1,6 +1,6 @@
-/* Prints everything that this process inherited from the process that started it, one `name value` a line, as the
- * kernel tells it. The first argument is the file to write to. Numbers that differ in every process (its own
- * process number) are printed as the relation to the process or its parent. */
+/* Prints everything that this process inherited from the process that started it, one `name value` a line, as
+ * the kernel tells it. The first argument is the file to write to. Numbers that differ in every process (its
+ * own process number) are printed as the relation to the process or its parent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -26,8 +26,8 @@ extern char **environ;
 
 static FILE *out;
 
-/* Reads a file of /proc without the C library's streams, whose buffers would be seen by nobody but are calls that the
- * profiler wraps. */
+/* Reads a file of /proc without the C library's streams, whose buffers would be seen by nobody but are calls
+ * that the profiler wraps. */
 static const char *content(const char *path)
 {
     static char text[TEXT];
@@ -62,11 +62,28 @@ static void put_lines_of(const char *path, const char *const *names, size_t coun
 
 static void put_status(void)
 {
-    static const char *const names[] = {
-        "Umask",      "Uid",        "Gid",      "Groups",       "SigPnd",     "ShdPnd",
-        "SigBlk",     "SigIgn",     "CapInh",   "CapPrm",       "CapEff",     "CapBnd",
-        "CapAmb",     "NoNewPrivs", "Seccomp",  "Seccomp_filters", "Speculation_Store_Bypass",
-        "SpeculationIndirectBranch", "CoreDumping", "THP_enabled", "Cpus_allowed", "Mems_allowed"};
+    static const char *const names[] = {"Umask",
+                                        "Uid",
+                                        "Gid",
+                                        "Groups",
+                                        "SigPnd",
+                                        "ShdPnd",
+                                        "SigBlk",
+                                        "SigIgn",
+                                        "CapInh",
+                                        "CapPrm",
+                                        "CapEff",
+                                        "CapBnd",
+                                        "CapAmb",
+                                        "NoNewPrivs",
+                                        "Seccomp",
+                                        "Seccomp_filters",
+                                        "Speculation_Store_Bypass",
+                                        "SpeculationIndirectBranch",
+                                        "CoreDumping",
+                                        "THP_enabled",
+                                        "Cpus_allowed",
+                                        "Mems_allowed"};
     put_lines_of("/proc/self/status", names, sizeof names / sizeof *names);
 }
 
@@ -121,7 +138,8 @@ static void put_scheduling(void)
         fprintf(out, "mempolicy %d %lx\n", mode, nodes[0]);
 }
 
-/* Prints the process, its parent, its parent's parent and so on, by which a reader tells whose groups these are. */
+/* Prints the process, its parent, its parent's parent and so on, by which a reader tells whose groups these
+ * are. */
 static void put_ancestors(void)
 {
     char path[64];
@@ -160,14 +178,13 @@ static void put_prctl(void)
     static const struct {
         const char *name;
         int option;
-    } by_value[] = {{"dumpable", PR_GET_DUMPABLE},       {"keepcaps", PR_GET_KEEPCAPS},
-                    {"securebits", PR_GET_SECUREBITS},   {"timerslack", PR_GET_TIMERSLACK},
+    } by_value[] = {{"dumpable", PR_GET_DUMPABLE},         {"keepcaps", PR_GET_KEEPCAPS},
+                    {"securebits", PR_GET_SECUREBITS},     {"timerslack", PR_GET_TIMERSLACK},
                     {"no_new_privs", PR_GET_NO_NEW_PRIVS}, {"thp_disable", PR_GET_THP_DISABLE},
-                    {"seccomp", PR_GET_SECCOMP},         {"timing", PR_GET_TIMING},
+                    {"seccomp", PR_GET_SECCOMP},           {"timing", PR_GET_TIMING},
                     {"machine_check", PR_MCE_KILL_GET}},
-      by_address[] = {{"parent_death", PR_GET_PDEATHSIG},
-                      {"subreaper", PR_GET_CHILD_SUBREAPER},
-                      {"tsc", PR_GET_TSC}};
+      by_address[] = {
+          {"parent_death", PR_GET_PDEATHSIG}, {"subreaper", PR_GET_CHILD_SUBREAPER}, {"tsc", PR_GET_TSC}};
     for (size_t i = 0; i < sizeof by_value / sizeof *by_value; i++)
         fprintf(out, "prctl.%s %d\n", by_value[i].name, prctl(by_value[i].option, 0, 0, 0, 0));
     for (size_t i = 0; i < sizeof by_address / sizeof *by_address; i++) {
@@ -186,8 +203,8 @@ static void put_timers(void)
         struct itimerval timer;
         getitimer(i, &timer);
         fprintf(out, "timer.%d %s %ld.%06ld\n", i,
-                timer.it_value.tv_sec || timer.it_value.tv_usec ? "runs" : "off", (long)timer.it_interval.tv_sec,
-                (long)timer.it_interval.tv_usec);
+                timer.it_value.tv_sec || timer.it_value.tv_usec ? "runs" : "off",
+                (long)timer.it_interval.tv_sec, (long)timer.it_interval.tv_usec);
     }
 }
 
@@ -221,8 +238,8 @@ static void put_folders(void)
 
 static void put_namespaces(void)
 {
-    static const char *const names[] = {"cgroup", "ipc", "mnt", "net", "pid", "pid_for_children",
-                                        "time",   "time_for_children", "user", "uts"};
+    static const char *const names[] = {
+        "cgroup", "ipc", "mnt", "net", "pid", "pid_for_children", "time", "time_for_children", "user", "uts"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[64], target[64];
         snprintf(path, sizeof path, "/proc/self/ns/%s", names[i]);

@@ -1,5 +1,5 @@
-/* killed_at_log: writes a file and ends. The process is killed when the recorder first writes to the log, or, with
- * an argument, as soon as it has created the log's file. */
+/* killed_at_log: writes a file and ends. The process is killed when the recorder first writes to the log, or,
+ * with an argument, as soon as it has created the log's file. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <unistd.h>

@@ -55,8 +55,8 @@ static void name(FILE *map, const char *code)
         fprintf(map, "%x 10 far away\n", 16 * i);
     fprintf(map, "%lX %zX py::Solver.seventy:/some where/app.py\n", (long)code, sizeof CODE);
     /* Java's agents write the number base in front and several blanks between. */
-    fprintf(map, "0x%016lx  0x%zx JS:*thirty %0300d\n%lx %zx cut o", (long)(code + ROOM), sizeof CODE, 0, (long)code,
-            sizeof CODE);
+    fprintf(map, "0x%016lx  0x%zx JS:*thirty %0300d\n%lx %zx cut o", (long)(code + ROOM), sizeof CODE, 0,
+            (long)code, sizeof CODE);
 }
 
 static void spoil(const char *how, const char *path)

@@ -131,7 +131,7 @@ static void ibarrier_tested_asleep(void)
     work(200);
 }
 
-/* What one rank writes lies beside what the others compute. */
+/* One rank writes while the others compute. */
 static void ibarrier_hidden(void)
 {
     MPI_Ibarrier(MPI_COMM_WORLD, &request);

@@ -50,7 +50,7 @@ def test_a_process_says_what_it_took(tmp_path: Path) -> None:
 
 @pytest.mark.mpi
 def test_the_row_ends_with_the_run(tmp_path: Path) -> None:
-    """What a rank uses to write the log is not the program's: its waits for a core would exceed the run."""
+    """The log is written after the program; waits for a core that it costs would exceed the run."""
     its = library_of("usual")
     (tmp_path / "ends.c").write_text(
         "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n"

@@ -1,4 +1,4 @@
-"""What a program writes into a file appears on the screen as well."""
+"""Text that a program writes into a file appears on the screen as well."""
 
 from __future__ import annotations
 

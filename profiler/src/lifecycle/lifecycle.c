@@ -49,8 +49,8 @@ static void make_absolute(const char **path)
         *path = arena_text(&iolens.scratch, absolute);
 }
 
-/* Lets the folder of a run take the place of every other setting of the log's place. Those settings stay in the
- * environment, because a program may start a run of its own, whose logs go where its user wants them. */
+/* Lets the folder of a run take the place of every other setting of the log's place. Those settings stay in
+ * the environment, because a program may start a run of its own, whose logs go where its user wants them. */
 static void place_logs_of_run(struct settings *settings)
 {
     if (!settings->run_logs || !*settings->run_logs)

@@ -106,8 +106,9 @@ bool writer_create(struct writer *writer, const struct iolens_transport *transpo
         return true;
     if (!replace && is_taken(writer))
         return false;
-    /* The spool must name the file before it exists, or a process that is killed in between leaves it for ever.
-     * If an existing log may be replaced, the spool names it later: it would pass for the finished one. */
+    /* The spool must name the file before it exists, or a process that is killed in between leaves it for
+     * ever. If an existing log may be replaced, the spool names it later: it would pass for the finished one.
+     */
     if (!replace)
         spool_name_log(name);
     /* Other ranks open the file by its name. With a spool, `iolens recover` removes an unfinished file. */

@@ -70,8 +70,8 @@ static const struct column COLUMNS[] = {
            COLUMN_SUM),
 };
 
-/* The row at the end of recording, if recording has ended. What the process uses afterwards writes the log: ranks
- * that share cores wait for them then, and these waits would exceed the run. */
+/* The row at the end of recording, if recording has ended. What the process uses afterwards writes the log:
+ * ranks that share cores wait for them then, and these waits would exceed the run. */
 static struct row at_end;
 static bool has_ended;
 

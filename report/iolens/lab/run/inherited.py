@@ -1,4 +1,4 @@
-"""What this process inherited from its caller and a program must inherit from it, although Python or fork changes it.
+"""The state that a program must inherit from the caller of `iolens run`, although Python or fork changes it.
 
 Python ignores SIGPIPE and SIGXFSZ from its start on, and adds LC_CTYPE to the environment if no locale is set. fork
 clears pending signals, interval timers, the signal at the parent's death, and the adoption of orphans. The command
@@ -100,7 +100,7 @@ def _guessed() -> frozenset[int]:
 
 
 class Handing(NamedTuple):
-    """What has to be done for a program that inherits from this process: `restore_signals` and `preexec_fn` of Popen,
+    """The steps for a program that inherits from this process: `restore_signals` and `preexec_fn` of Popen,
     and the timers that this process must stop once the program has them.
     """
 

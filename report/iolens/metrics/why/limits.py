@@ -1,4 +1,4 @@
-"""What the events of a job cannot tell, in sentences."""
+"""The facts that the events of a job cannot tell, in sentences."""
 
 from __future__ import annotations
 

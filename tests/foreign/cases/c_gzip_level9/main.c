@@ -4,7 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int cured = argc > 1 && !strcmp(argv[1], "twin");
     gzFile file = gzopen("field.gz", cured ? "wb1" : "wb9");
     static uint32_t block[65536];
@@ -14,7 +15,8 @@ int main(int argc, char **argv) {
             state = state * 1664525 + 1013904223;
             block[j] = (j * 3 + i) ^ (state >> 26);
         }
-        if (gzwrite(file, block, sizeof block) != (int)sizeof block) return 1;
+        if (gzwrite(file, block, sizeof block) != (int)sizeof block)
+            return 1;
     }
     gzclose(file);
     printf("state %u\n", state);

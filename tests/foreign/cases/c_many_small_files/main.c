@@ -7,7 +7,8 @@
 
 #define CELLS 12000
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int cured = argc > 1 && !strcmp(argv[1], "twin");
     FILE *together = cured ? fopen("cells.bin", "wb") : NULL;
     char name[64], cell[200];
@@ -20,10 +21,12 @@ int main(int argc, char **argv) {
         }
         sprintf(name, "cells/cell%06d", i);
         int file = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0644);
-        if (write(file, cell, sizeof cell) != sizeof cell) return 1;
+        if (write(file, cell, sizeof cell) != sizeof cell)
+            return 1;
         close(file);
     }
-    if (together) fclose(together);
+    if (together)
+        fclose(together);
     printf("cells %d\n", CELLS);
     return 0;
 }

@@ -9,15 +9,18 @@
 
 #define BYTES (200l << 20)
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int cured = argc > 1 && !strcmp(argv[1], "twin");
     int file = open("input.bin", O_RDONLY);
     uint64_t *values, sum = 0, state = 99;
-    if (file < 0) return 1;
+    if (file < 0)
+        return 1;
     if (cured) {
         values = malloc(BYTES);
         for (long at = 0; at < BYTES; at += 4 << 20)
-            if (read(file, (char *)values + at, 4 << 20) != 4 << 20) return 1;
+            if (read(file, (char *)values + at, 4 << 20) != 4 << 20)
+                return 1;
     } else {
         values = mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, file, 0);
         madvise(values, BYTES, MADV_RANDOM);

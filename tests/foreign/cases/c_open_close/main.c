@@ -4,7 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int cured = argc > 1 && !strcmp(argv[1], "twin");
     FILE *stream = cured ? fopen("log.txt", "a") : NULL;
     char line[80];
@@ -15,10 +16,12 @@ int main(int argc, char **argv) {
             continue;
         }
         int file = open("log.txt", O_CREAT | O_WRONLY | O_APPEND, 0644);
-        if (write(file, line, length) != length) return 1;
+        if (write(file, line, length) != length)
+            return 1;
         close(file);
     }
-    if (stream) fclose(stream);
+    if (stream)
+        fclose(stream);
     puts("lines 260000");
     return 0;
 }

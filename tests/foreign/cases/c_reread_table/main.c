@@ -8,7 +8,8 @@
 
 #define BYTES (12 << 20)
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int cured = argc > 1 && !strcmp(argv[1], "twin");
     char *table = malloc(BYTES);
     uint64_t sum = 0;
@@ -16,10 +17,12 @@ int main(int argc, char **argv) {
         if (!cured || !step) {
             int file = open("table.bin", O_RDONLY);
             for (size_t at = 0; at < BYTES; at += 1 << 20)
-                if (read(file, table + at, 1 << 20) != 1 << 20) return 1;
+                if (read(file, table + at, 1 << 20) != 1 << 20)
+                    return 1;
             close(file);
         }
-        for (size_t i = 0; i < 4096; i++) sum += ((uint64_t *)table)[(i * 131 + step * 17) % (BYTES / 8)];
+        for (size_t i = 0; i < 4096; i++)
+            sum += ((uint64_t *)table)[(i * 131 + step * 17) % (BYTES / 8)];
     }
     printf("sum %llu\n", (unsigned long long)sum);
     return 0;

@@ -4,14 +4,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int cured = argc > 1 && !strcmp(argv[1], "twin");
     struct stat status;
     time_t newest = 0;
     double total = 0;
     for (int i = 0; i < 500000; i++) {
         if (!cured || !i) {
-            if (stat("settings.txt", &status)) return 1;
+            if (stat("settings.txt", &status))
+                return 1;
             newest = status.st_mtime;
         }
         total += i * 0.5;

@@ -7,7 +7,8 @@
 
 #define RECORDS 1000000
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int cured = argc > 1 && !strcmp(argv[1], "twin");
     int file = open("particles.bin", O_CREAT | O_TRUNC | O_WRONLY, 0644);
     static char block[16 * 65536];
@@ -15,13 +16,15 @@ int main(int argc, char **argv) {
     for (uint64_t i = 0; i < RECORDS; i++) {
         uint64_t record[2] = {i, i * 2654435761u};
         if (!cured) {
-            if (write(file, record, sizeof record) != sizeof record) return 1;
+            if (write(file, record, sizeof record) != sizeof record)
+                return 1;
             continue;
         }
         memcpy(block + filled, record, sizeof record);
         filled += sizeof record;
         if (filled == sizeof block || i == RECORDS - 1) {
-            if (write(file, block, filled) != (ssize_t)filled) return 1;
+            if (write(file, block, filled) != (ssize_t)filled)
+                return 1;
             filled = 0;
         }
     }

@@ -1,4 +1,5 @@
-/* Each rank needs its part of an input, once for each field: reads the whole file in small pieces, or only the part. */
+/* Each rank needs its part of an input, once for each field: reads the whole file in small pieces, or only
+ * the part. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -8,7 +9,8 @@
 
 #define BYTES (120l << 20)
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, ranks, cured = argc > 1 && !strcmp(argv[1], "twin");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -19,12 +21,15 @@ int main(int argc, char **argv) {
     int file = open("input.bin", O_RDONLY);
     for (int field = 0; field < 6; field++)
         for (at = cured ? begin : 0; at < (cured ? end : BYTES); at += sizeof block) {
-            if (pread(file, block, sizeof block, at) != sizeof block) MPI_Abort(MPI_COMM_WORLD, 1);
-            if (at >= begin && at < end) sum += ((uint64_t *)block)[field];
+            if (pread(file, block, sizeof block, at) != sizeof block)
+                MPI_Abort(MPI_COMM_WORLD, 1);
+            if (at >= begin && at < end)
+                sum += ((uint64_t *)block)[field];
         }
     close(file);
     MPI_Reduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (!rank) printf("sum %llu\n", (unsigned long long)all);
+    if (!rank)
+        printf("sum %llu\n", (unsigned long long)all);
     MPI_Finalize();
     return 0;
 }

@@ -1,20 +1,23 @@
-/* Parallel HDF5: ranks write columns of a dataset row by row, each for itself, or all in one collective call. */
+/* Parallel HDF5: ranks write columns of a dataset row by row, each for itself, or all in one collective call.
+ */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 50000
+#define ROWS  50000
 #define WIDTH 16
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, ranks, cured = argc > 1 && !strcmp(argv[1], "twin");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     double *mine = malloc(sizeof(double) * ROWS * WIDTH);
-    for (long i = 0; i < (long)ROWS * WIDTH; i++) mine[i] = rank + i;
+    for (long i = 0; i < (long)ROWS * WIDTH; i++)
+        mine[i] = rank + i;
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), transfer = H5Pcreate(H5P_DATASET_XFER);
     H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
     H5Pset_dxpl_mpio(transfer, cured ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
@@ -29,7 +32,8 @@ int main(int argc, char **argv) {
     }
     H5Dclose(data);
     H5Fclose(file);
-    if (!rank) puts("columns written");
+    if (!rank)
+        puts("columns written");
     MPI_Finalize();
     return 0;
 }

@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 20000
+#define ROWS  20000
 #define WIDTH 16 /* doubles of a rank in each row */
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, ranks, cured = argc > 1 && !strcmp(argv[1], "twin");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     double *mine = malloc(sizeof(double) * ROWS * WIDTH);
-    for (long i = 0; i < (long)ROWS * WIDTH; i++) mine[i] = rank + i;
+    for (long i = 0; i < (long)ROWS * WIDTH; i++)
+        mine[i] = rank + i;
     int sizes[2] = {ROWS, WIDTH * ranks}, part[2] = {ROWS, WIDTH}, start[2] = {0, WIDTH * rank};
     MPI_Datatype columns;
     MPI_Type_create_subarray(2, sizes, part, start, MPI_ORDER_C, MPI_DOUBLE, &columns);
@@ -30,7 +32,8 @@ int main(int argc, char **argv) {
                                   MPI_STATUS_IGNORE);
     }
     MPI_File_close(&file);
-    if (!rank) puts("array written");
+    if (!rank)
+        puts("array written");
     MPI_Finalize();
     return 0;
 }

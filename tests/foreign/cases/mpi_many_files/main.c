@@ -6,7 +6,8 @@
 
 #define ITEMS 1200
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, cured = argc > 1 && !strcmp(argv[1], "twin");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -21,11 +22,14 @@ int main(int argc, char **argv) {
             stream = fopen(name, "wb");
         }
         fwrite(item, sizeof item, 1, stream);
-        if (!cured) fclose(stream);
+        if (!cured)
+            fclose(stream);
     }
-    if (cured) fclose(stream);
+    if (cured)
+        fclose(stream);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!rank) printf("items of each rank %d\n", ITEMS);
+    if (!rank)
+        printf("items of each rank %d\n", ITEMS);
     MPI_Finalize();
     return 0;
 }

@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, value = 0, cured = argc > 1 && !strcmp(argv[1], "twin");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -14,16 +15,20 @@ int main(int argc, char **argv) {
     char name[32];
     for (int step = 0; step < 8; step++) {
         sprintf(name, "step%d.ready", step);
-        if (!rank) usleep(20000);
+        if (!rank)
+            usleep(20000);
         if (cured) {
             MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
         } else {
-            if (!rank) close(open(name, O_CREAT | O_WRONLY, 0644));
-            while (stat(name, &status)) usleep(400000);
+            if (!rank)
+                close(open(name, O_CREAT | O_WRONLY, 0644));
+            while (stat(name, &status))
+                usleep(400000);
             MPI_Barrier(MPI_COMM_WORLD);
         }
     }
-    if (!rank) puts("steps 8");
+    if (!rank)
+        puts("steps 8");
     MPI_Finalize();
     return 0;
 }

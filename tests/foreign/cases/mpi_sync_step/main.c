@@ -5,7 +5,8 @@
 
 #define STEPS 250
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, ranks, cured = argc > 1 && !strcmp(argv[1], "twin");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -15,13 +16,15 @@ int main(int argc, char **argv) {
     MPI_File_open(MPI_COMM_WORLD, "steps.bin", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
     for (int step = 0; step < STEPS; step++) {
         memset(block, 'a' + step % 26, sizeof block);
-        MPI_File_write_at_all(file, ((MPI_Offset)step * ranks + rank) * sizeof block, block, sizeof block, MPI_BYTE,
-                              MPI_STATUS_IGNORE);
-        if (!cured) MPI_File_sync(file);
+        MPI_File_write_at_all(file, ((MPI_Offset)step * ranks + rank) * sizeof block, block, sizeof block,
+                              MPI_BYTE, MPI_STATUS_IGNORE);
+        if (!cured)
+            MPI_File_sync(file);
     }
     MPI_File_sync(file);
     MPI_File_close(&file);
-    if (!rank) printf("steps %d\n", STEPS);
+    if (!rank)
+        printf("steps %d\n", STEPS);
     MPI_Finalize();
     return 0;
 }

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int main(void) {
+int main(void)
+{
     uint64_t *block = malloc(4 << 20), sum = 0;
     int file = open("input.bin", O_RDONLY);
     ssize_t got;
     while ((got = read(file, block, 4 << 20)) > 0)
-        for (ssize_t i = 0; i < got / 8; i++) sum += block[i];
+        for (ssize_t i = 0; i < got / 8; i++)
+            sum += block[i];
     printf("sum %llu\n", (unsigned long long)sum);
     return got < 0;
 }

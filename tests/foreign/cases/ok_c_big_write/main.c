@@ -5,12 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-int main(void) {
+int main(void)
+{
     char *block = malloc(4 << 20);
     int file = open("big.bin", O_CREAT | O_TRUNC | O_WRONLY, 0644);
     for (int i = 0; i < 60; i++) {
         memset(block, 'a' + i % 26, 4 << 20);
-        if (write(file, block, 4 << 20) != 4 << 20) return 1;
+        if (write(file, block, 4 << 20) != 4 << 20)
+            return 1;
     }
     close(file);
     puts("blocks 60");

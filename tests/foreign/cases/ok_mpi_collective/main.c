@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -19,7 +20,8 @@ int main(int argc, char **argv) {
                               MPI_STATUS_IGNORE);
     }
     MPI_File_close(&file);
-    if (!rank) puts("steps 6");
+    if (!rank)
+        puts("steps 6");
     MPI_Finalize();
     return 0;
 }

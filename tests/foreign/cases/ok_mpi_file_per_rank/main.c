@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     MPI_Init(&argc, &argv);
     int rank, bytes = 2 << 20;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -15,10 +16,12 @@ int main(int argc, char **argv) {
     memset(block, 'a' + rank, bytes);
     int file = open(name, O_CREAT | O_TRUNC | O_WRONLY, 0644);
     for (int i = 0; i < 30; i++)
-        if (write(file, block, bytes) != bytes) MPI_Abort(MPI_COMM_WORLD, 1);
+        if (write(file, block, bytes) != bytes)
+            MPI_Abort(MPI_COMM_WORLD, 1);
     close(file);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!rank) puts("pieces of each rank 30");
+    if (!rank)
+        puts("pieces of each rank 30");
     MPI_Finalize();
     return 0;
 }
