@@ -158,7 +158,7 @@ def test_without_the_library_nothing_is_started(tmp_path: Path) -> None:
 
 
 def test_a_run_can_end_with_a_summary(tmp_path: Path) -> None:
-    done = iolens("run", "--summary", "-o", "out", "--", "sh", "-c", "echo shown; cat /etc/passwd >copy", cwd=tmp_path)
+    done = iolens("run", "--summary", "-o", "out", "--", "sh", "-c", "echo shown; echo copy >copy", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "shown\n")
     assert (tmp_path / "out/stdout.txt").read_text() == "shown\n"
     said = done.stderr.splitlines()
