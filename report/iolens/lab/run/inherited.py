@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -118,6 +119,8 @@ def handing_on() -> Handing:
     """Returns how the next program gets what this process inherited. Most callers leave nothing to do between fork and
     exec, and the program then starts faster.
     """
+    # posix_spawn of glibc before 2.38 lets a program ignore two signals that its C library needs for threads.
+    subprocess._USE_POSIX_SPAWN = False  # type: ignore[attr-defined]
     inherited = _Memory.inherited
     if inherited is None:
         return Handing(restore_signals=True)
