@@ -120,7 +120,7 @@ def handing_on() -> Handing:
     exec, and the program then starts faster.
     """
     # posix_spawn of glibc before 2.38 lets a program ignore two signals that its C library needs for threads.
-    subprocess._USE_POSIX_SPAWN = False  # type: ignore[attr-defined]
+    setattr(subprocess, "_USE_POSIX_SPAWN", False)  # noqa: B010  # The types call it final, and the manual changes it.
     inherited = _Memory.inherited
     if inherited is None:
         return Handing(restore_signals=True)

@@ -33,8 +33,6 @@ class Merged:
     files: pd.DataFrame
 
 
-
-
 def _gathered(logs: Sequence[Path], program: str) -> tuple[Path, ...]:
     """Moves logs into a new folder beside them, which is named after the program and this process; returns their new
     paths. Processes of several machines or containers may have the same number, so the name may need another one.
