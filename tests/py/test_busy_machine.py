@@ -1,4 +1,4 @@
-"""Tests that runs whose ranks waited for cores of other programs do not count, and that this is said first."""
+"""Tests that a comparison says first when ranks waited for cores that other programs used."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 from comparison_example import cautions, change, compared, write_sweep
 from iolens.lab.run import machine
-from iolens.lab.run.execute import Outcome
-from iolens.lab.storage.backend import Health
-from iolens.lab.sweep.perform.collect import judged_by_cores
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.crowding import crowded
 from iolens.metrics.comparison.results import compare
@@ -51,13 +48,6 @@ def test_the_cores_of_children_count_as_the_runs_own() -> None:
     after = machine.core_clock()
     assert after.own - before.own >= 0.3
     assert math.isnan(after.busy) or after.busy - before.busy >= 0.25
-
-
-@pytest.mark.parametrize(("busy", "valid"), [(1.9, False), (1.1, None), (None, None)])
-def test_an_emulated_run_beside_other_work_is_not_valid(busy: float | None, valid: bool | None) -> None:
-    used = {"busy_cores": busy, "own_cores": 1.0, "cpus": 2}
-    outcome = Outcome(("btio",), "", 0.0, 0, 1.0, (), machine=used)
-    assert judged_by_cores(Health("ost"), outcome, 4, None).valid is valid
 
 
 def test_a_busy_machine_is_the_first_caution(tmp_path: Path) -> None:

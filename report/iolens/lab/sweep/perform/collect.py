@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,8 @@ from iolens.lab.sweep.plan.prepare import Sweep
 from iolens.lab.workloads.workload import RESULT
 from iolens.log import read_log
 from iolens.log.job import Job
-from iolens.metrics.comparison.crowding import crowded
 from iolens.metrics.job.interfaces.mpiio import file_ranks
 from iolens.metrics.job.interfaces.operations import syncs
-from iolens.metrics.job.processes import rank_usage
 from iolens.metrics.job.share import io_mean_seconds
 
 _NOT_SET = "the setting did not take effect: "
@@ -43,8 +40,6 @@ def collect_results(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Hea
     effect = _took_effect(spec.requested, effective, seen)
     if spec.io_component == LUSTRE:
         effect |= {"io_component": None if driver is None else driver == LUSTRE}
-    if sweep.storage.times_by_model and health.valid is not False:
-        health = judged_by_cores(health, outcome, spec.ranks, log if trouble is None else None)
     status, reason = judge_run(folder, outcome, health, effect, trouble, result)
     below = file_system(spec.mount)[0] if sweep.storage.times_by_model else None
     storage = {"file_system": health.file_system, "below": below, "valid": health.valid, "reason": health.reason}
@@ -69,27 +64,6 @@ def collect_results(sweep: Sweep, spec: PointSpec, outcome: Outcome, health: Hea
         failed_before=spec.failed,
         **record_fields(outcome._replace(hosts=tuple(hosts))),
     )
-
-
-def judged_by_cores(health: Health, outcome: Outcome, ranks: int, log: Path | None) -> Health:
-    """Returns the health of emulated storage; not valid if ranks had to wait for cores that other programs used, since
-    the model's times suppose that ranks run when their data is there.
-
-    Ranks that no child of the launcher waited for, as under Slurm, are known from their log alone.
-    """
-    busy, own, cpus = (outcome.machine.get(key) for key in ("busy_cores", "own_cores", "cpus"))
-    if busy is None or own is None or not cpus:
-        return health
-    others = float(busy) - max(float(own), _logged_cores(log, outcome.seconds))
-    if not crowded(others, ranks, int(cpus)):
-        return health
-    return replace(health, valid=False, reason="other programs used cores that its ranks needed")
-
-
-def _logged_cores(log: Path | None, seconds: float) -> float:
-    """Returns the average number of cores that all ranks used by their log; 0 if it does not tell."""
-    used = rank_usage(read_log(log)) if log is not None and seconds > 0 else None
-    return 0.0 if used is None else float((used["user_time"] + used["system_time"]).sum()) / seconds
 
 
 def _mpi_of(logged: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
