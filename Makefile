@@ -60,7 +60,7 @@ $(PARTS): setup
 
 lustre-driver: build ## install Intel MPI, whose ROMIO has the Lustre driver, into .venv/impi, and build for it
 	@packaging/setup.sh lustre
-	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C profiler BUILD=../build/impi MPICC=$(IMPI_CC) adapter
+	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C profiler BUILD=../build MPICC=$(IMPI_CC) adapter
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) -C workloads BUILD=../build/impi MPICC=$(IMPI_CC) all >/dev/null
 
 run: build ## run a verified BT-IO, sweep stripes, aggregators and buffer, and write the PDF

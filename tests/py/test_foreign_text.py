@@ -187,7 +187,7 @@ def test_a_message_about_a_name_holds_no_control_character(tmp_path: Path) -> No
     done = subprocess.run(
         [sys.executable, "-m", "iolens", "show", str(tmp_path / SHORT)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "\\x1b" in done.stderr
     assert not unprintable(done.stderr)
 

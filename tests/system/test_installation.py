@@ -54,7 +54,7 @@ def take_over_builds(folder: Path) -> None:
         if mpicc.exists():
             take_over_objects(adapter_for(mpicc, flavour).parents[1] / objects, build / "adapters" / objects)
     if INTEL_MPI.is_dir() and BUILD_FOR_LUSTRE.is_dir():
-        for objects in ("obj/profiler/mpich", "obj/workloads"):
+        for objects in ("obj/workloads",):
             take_over_objects(BUILD_FOR_LUSTRE / objects, build / "impi" / objects)
 
 

@@ -251,7 +251,8 @@ def test_mpi_jobs_and_serial_programs_in_one_folder(mpi_program: Path, folder: P
     commands = [
         [f"exec mpirun -np 2 '{mpi_program}' $NAME"] if number % 2 else ["exec cat data"] for number in range(6)
     ]
-    settings = [{"OMPI_MCA_rmaps_base_oversubscribe": "1"}] * 6
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    settings = [{"OMPI_MCA_rmaps_base_oversubscribe": "1", **root}] * 6
     said = together(commands, folder, settings)
     logs = [Path(found[1]) for found in (re.search(r"iolens: log: (.*)", one) for one in said) if found]
     assert len(set(logs)) == 6

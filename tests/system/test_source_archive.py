@@ -20,7 +20,7 @@ for word; do case $word in BUILD=*) build=${{word#BUILD=}} ;; esac; done
 mkdir -p "$build/lib" "$build/bin"
 cp "{ROOT}"/build/lib/*.so "$build/lib"
 for abi in openmpi mpich mpiabi; do touch "$build/lib/libiolens-$abi.so"; done
-cp "{ROOT}"/build/bin/iolens-recover "{ROOT}"/build/bin/iolens-selfbench "{ROOT}"/build/bin/ost-simulate "$build/bin"
+cp "{ROOT}"/build/bin/* "$build/bin"
 """
 """Stands in for make: copies what was compiled here."""
 

@@ -5,14 +5,6 @@
 
 enum { TYPE_BYTES = 64, FOLDER_BYTES = 1024, LEAST_COMMAND = 512 };
 
-void command_cut(char *command, size_t bytes)
-{
-    static const char MARK[] = "<TRUNCATED>";
-    if (strlen(command) < bytes)
-        return;
-    memcpy(command + bytes - strlen(MARK), MARK, sizeof MARK);
-}
-
 /* Types of file systems that are left out of the list of mounts unless the program used them, as Darshan
  * does. */
 static const char *const NO_FILE_SYSTEMS[] = {

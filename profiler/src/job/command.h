@@ -8,10 +8,6 @@
 #include "command_line.h"
 #include "mounts.h"
 
-/* Cuts a command line to `bytes` bytes, of which the last ones are the mark "<TRUNCATED>". Does nothing to a
- * shorter one. */
-void command_cut(char *command, size_t bytes);
-
 /* Writes the command line and then, for each file system, a newline, its type, a tab and its mount point:
  * first those for which `is_seen` returns true, then others while there is room. A command that leaves too
  * little room for the former is cut. `mounts` has the kept mounts (mounts.h); `extra` has further file

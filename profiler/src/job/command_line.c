@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "../system/slurp.h"
-#include "command.h"
-#include "identity.h"
 
 static char iolens_program[PROGRAM_BYTES], iolens_command[COMMAND_BYTES], iolens_user[USER_BYTES];
 
@@ -17,6 +15,14 @@ static void read_user(void)
     name = name && *name ? name : getenv("USER");
     if (name && !strchr(name, '/'))
         snprintf(iolens_user, sizeof iolens_user, "%s", name);
+}
+
+void command_cut(char *command, size_t bytes)
+{
+    static const char MARK[] = "<TRUNCATED>";
+    if (strlen(command) < bytes)
+        return;
+    memcpy(command + bytes - strlen(MARK), MARK, sizeof MARK);
 }
 
 void command_line_read(void)

@@ -5,10 +5,13 @@
 
 #include <stddef.h>
 
-enum {
-    COMMAND_BYTES = 3016
-}; /* Room for command and mounts with a final NUL: Darshan reserves the rest of
-      4 KiB after the job record. */
+/* Bytes of texts with their final NUL. A command and the mounts have what Darshan's 4 KiB leave behind the
+ * job record. */
+enum { USER_BYTES = 64, PROGRAM_BYTES = 256, COMMAND_BYTES = 3016 };
+
+/* Cuts a command line to `bytes` bytes, of which the last ones are the mark "<TRUNCATED>". Does nothing to a
+ * shorter one. */
+void command_cut(char *command, size_t bytes);
 
 /* Reads them when the library starts. Children of fork keep their parent's. */
 void command_line_read(void);

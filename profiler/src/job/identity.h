@@ -11,14 +11,7 @@
 #include "command_line.h"
 #include "mounts.h"
 
-enum {
-    HOST_BYTES = 64,
-    USER_BYTES = 64,
-    PROGRAM_BYTES = 256,
-    ENVIRONMENT_BYTES = 16384,
-    COMPILER_BYTES = 512,
-    MOUNTS_BYTES = 20480
-};
+enum { HOST_BYTES = 64, ENVIRONMENT_BYTES = 16384, COMPILER_BYTES = 512, MOUNTS_BYTES = 20480 };
 
 struct identity {
     int64_t uid;

@@ -13,7 +13,7 @@ from typing import Any
 
 from iolens.cli.numbers import whole_number
 from iolens.errors import IolensError, UsageError
-from iolens.lab.installation import need_library
+from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import preload
 from iolens.lab.run.command_line import command_name, take_apart
@@ -273,6 +273,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("no command was given; write it after --, for example: iolens run -- mpirun -np 4 ./app")
     if args.container:
         _refuse_beside_container(args)
+    if args.profiler == "iolens" and find_library("libiolens.so") is None:
+        remedy = f"{how_to_get_libraries()}, or run without the profiler: --profiler none"
+        raise IolensError(f"libiolens.so was not found, so nothing was started; {remedy}")
     settings: Mapping[str, str] = {}
     if args.io_component == LUSTRE:
         from iolens.lab.run.mpi_launch.lustre_driver import under_driver

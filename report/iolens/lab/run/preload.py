@@ -77,10 +77,11 @@ def instrumented(words: Sequence[str], setup: Setup) -> tuple[list[str], dict[st
 
 def _mpi_settings(command: CommandLine, setup: Setup, some_missing: bool) -> dict[str, str]:
     """Returns the variable that keeps the ranks of a job from waiting for one another, if they are to write logs of
-    their own or some ranks cannot be recorded; says so. Raises if the profiler is missing.
+    their own or some ranks cannot be recorded; says so, and says if the profiler is missing.
     """
     if find_library("libiolens.so") is None:
-        raise IolensError(missing_profiler())
+        say(missing_profiler())
+        return {}
     if not (command.launcher and some_missing) and not setup.apart:
         return {}
     say(_APART)
@@ -129,10 +130,7 @@ def chain(profiler: str, storage: Sequence[str] = (), traced: Sequence[Path] = (
 
 def missing_profiler() -> str:
     """Returns the message for a run whose profiler was not built."""
-    return (
-        f"libiolens.so was not found, so nothing was started; {how_to_get_libraries()}, or run without the profiler: "
-        "--profiler none"
-    )
+    return f"libiolens.so was not found, so the program runs without the profiler; {how_to_get_libraries()}"
 
 
 def preload_value(libraries: Sequence[Path]) -> str:
