@@ -504,7 +504,7 @@ def test_ranks_that_share_processors_and_want_them() -> None:
     assert "4 ranks of 4" in found.evidence
     overlapping = said(placed("0,1", "1,2", on_core=60.0, runnable=40.0))["crowded-processors"]
     assert overlapping.gain == pytest.approx(0.41)
-    one = said(placed("0,1", "0,1", "0,1", "0,1", runnable=lambda rank: 30.0 if rank == 2 else 0.0))
+    one = said(placed("0,1", "0,1", "0,1", "0,1", on_core=70.0, runnable=lambda rank: 30.0 if rank == 2 else 0.0))
     assert "Rank 2 on node1" in one["crowded-processors"].evidence
 
 
