@@ -5,7 +5,7 @@
 # say so. PYTHON: an interpreter that has pip (.venv/bin/python, else python3).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-python=${PYTHON:-$([ -x .venv/bin/python ] && echo "$PWD/.venv/bin/python" || command -v python3)}
+python=${PYTHON:-$([ -x .venv/bin/python ] && echo "$PWD/.venv/bin/python" || command -v python3 || true)}
 cd "report/iolens/pages/html"
 
 version=1.6.32

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from iolens.lazy import pd
 from iolens.symbols.common import ByRank
@@ -72,64 +73,58 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
         outer = [Frame(place.function, place.source, place.line, path, symbol, is_split) for place in reversed(inlined)]
         own[rank, node] = (*outer, Frame(function, source, line, path, symbol, is_split))
         parents[rank, node] = parent
-    frames, outwards = ByRank(own), ByRank(parents)
-    return ByRank({key: _joined_chain(key, frames, outwards) for key in own})
-
-
-def _joined_chain(
-    key: tuple[int, int], own: Mapping[tuple[int, int], tuple[Frame, ...]], parents: Mapping[tuple[int, int], int]
-) -> tuple[Frame, ...]:
-    """Returns the chain that ends at the node `key`, outermost function first. A parent must have a lower number than
-    its nodes, and a chain has at most `_LONGEST` nodes, so that a damaged table cannot make chains without end.
-    """
-    rank, node = key
-    parts: list[tuple[Frame, ...]] = []
-    while (rank, node) in own and len(parts) < _LONGEST:
-        parts.append(own[rank, node])
+    chains: dict[tuple[int, int], _Chain] = {}
+    found = ByRank(chains)
+    for rank, node in sorted(own, key=itemgetter(1)):
         parent = parents[rank, node]
-        node = parent if parent < node else -1
-    return _without_wrappers(_without_passages(parts))
+        outer = found.get((rank, parent), _EMPTY) if parent < node else _EMPTY
+        chains[rank, node] = _extended(outer if outer.nodes < _LONGEST else _EMPTY, own[rank, node])
+    return ByRank({key: chains[key].finished() for key in own})
 
 
-def _without_passages(parts: list[tuple[Frame, ...]]) -> list[tuple[Frame, ...]]:
-    """Returns the nodes, innermost first, without the interpreter's own functions between Python functions with known
-    names.
+@dataclass(frozen=True)
+class _Chain:
+    """A chain down to some node: its frames without the profiler's own, and the wrapper that it ends in, if any."""
+
+    frames: tuple[Frame, ...] = ()
+    wrapper: Frame | None = None
+    in_python: bool = False
+    nodes: int = 0
+
+    def finished(self) -> tuple[Frame, ...]:
+        """Returns the frames of a chain that ends here."""
+        if self.wrapper is None:
+            return self.frames
+        return (*self.frames, _wrapped_function(self.wrapper), Frame(RECORDER, "", 0, self.wrapper.object))
+
+
+_EMPTY = _Chain()
+
+
+def _extended(outer: _Chain, part: tuple[Frame, ...]) -> _Chain:
+    """Returns the chain `outer` with one more node, whose frames are `part`. The interpreter's own functions between
+    Python functions with known names are left out.
+
+    Each chain extends its parent's, so that thousands of long chains are joined in a moment. A parent must have a lower
+    number than its nodes, and chains begin anew after `_LONGEST` nodes: a damaged table makes no chain without end.
     """
-    kept: list[tuple[Frame, ...]] = []
-    in_python = False
-    for part in reversed(parts):
-        symbol = part[-1].symbol
-        if in_python and is_passage(symbol):
-            continue
-        in_python = in_python or is_python(symbol)
-        kept.append(part)
-    return kept[::-1]
+    nodes, symbol = outer.nodes + 1, part[-1].symbol
+    if outer.in_python and is_passage(symbol):
+        return replace(outer, nodes=nodes)
+    in_python = outer.in_python or is_python(symbol)
+    if _is_wrapper(part):
+        return _Chain(outer.frames, outer.wrapper or part[0], in_python, nodes)
+    frames = outer.frames
+    if outer.wrapper and _calls_for_itself(outer.wrapper, part[0]):
+        frames = (*frames, _wrapped_function(outer.wrapper))
+    if frames and part[0].is_split and part[0] == replace(frames[-1], source=part[0].source, line=part[0].line):
+        frames = frames[:-1]
+    return _Chain((*frames, *part), None, in_python, nodes)
 
 
 def _is_wrapper(frames: tuple[Frame, ...]) -> bool:
     """Returns whether a node lies in the profiler."""
     return frames[-1].module.startswith(_WRAPPERS)
-
-
-def _without_wrappers(parts: list[tuple[Frame, ...]]) -> tuple[Frame, ...]:
-    """Returns the frames of all nodes, the outermost first and without the profiler's own; `parts` has the frames of
-    each node, the innermost node first.
-    """
-    frames: list[Frame] = []
-    wrapper: Frame | None = None
-    for part in reversed(parts):
-        if _is_wrapper(part):
-            wrapper = wrapper or part[0]
-            continue
-        if wrapper and _calls_for_itself(wrapper, part[0]):
-            frames.append(_wrapped_function(wrapper))
-        wrapper = None
-        if frames and part[0].is_split and part[0] == replace(frames[-1], source=part[0].source, line=part[0].line):
-            frames.pop()
-        frames += part
-    if wrapper is None:
-        return tuple(frames)
-    return (*frames, _wrapped_function(wrapper), Frame(RECORDER, "", 0, wrapper.object))
 
 
 def _wrapped_function(wrapper: Frame) -> Frame:
