@@ -19,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -275,7 +274,7 @@ static struct program *parse(char *text, int *count)
 static int64_t position(const struct operation *o, const struct state *s, const struct entry *e)
 {
     if (o->on == ON_FD && e->fd >= 0)
-        return syscall(SYS_lseek, (int)e->fd, 0L, SEEK_CUR);
+        return system_call(SYS_lseek, (int)e->fd, 0L, SEEK_CUR);
     if (o->on == ON_STREAM && s->streams[e->slot])
         return ftello(s->streams[e->slot]);
     return -1;
@@ -284,7 +283,7 @@ static int64_t position(const struct operation *o, const struct state *s, const 
 int64_t size_of(int64_t fd)
 {
     struct stat st;
-    return fd < 0 || syscall(SYS_fstat, (int)fd, &st) ? -1 : st.st_size;
+    return fd < 0 || system_call(SYS_fstat, (int)fd, &st) ? -1 : st.st_size;
 }
 
 static struct entry *new_entry(void)
@@ -327,7 +326,7 @@ void note_positions(const char *operation)
         struct entry *e = &journal[at];
         if (e->op != op)
             return;
-        e->after = syscall(SYS_lseek, (int)e->fd, 0L, SEEK_CUR);
+        e->after = system_call(SYS_lseek, (int)e->fd, 0L, SEEK_CUR);
         e->size = size_of(e->fd);
         e->end = journal_now();
     }
@@ -506,7 +505,7 @@ static void hand_over(const struct state *s, char **words, int input, int output
         hand_slot(words, &n, CHILD_OUTPUT, STDOUT_FILENO);
     for (int fd = STDERR_FILENO + 1; fd < HANDED_MOST; fd++)
         for (int i = 0; i < CHILD_INPUT; i++)
-            if (s->fds[i] == fd && !stream_holds(s, fd) && syscall(SYS_fcntl, fd, F_GETFD) == 0)
+            if (s->fds[i] == fd && !stream_holds(s, fd) && system_call(SYS_fcntl, fd, F_GETFD) == 0)
                 hand_slot(words, &n, i, fd);
 }
 
@@ -552,7 +551,7 @@ int run_child(const struct state *s, int64_t number, int input, int output, int 
         setenv("IOLENS_LOGFILE", own, 1);
     free(own);
     if (pid > 0)
-        syscall(SYS_wait4, pid, &status, 0L, NULL);
+        system_call(SYS_wait4, pid, &status, 0L, NULL);
     return status;
 }
 
@@ -561,14 +560,14 @@ int run_child(const struct state *s, int64_t number, int input, int output, int 
 static char *read_all(const char *path)
 {
     struct stat st;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
-    if (fd < 0 || syscall(SYS_fstat, fd, &st))
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY);
+    if (fd < 0 || system_call(SYS_fstat, fd, &st))
         fail(path, strerror(errno));
     char *text = calloc(1, (size_t)st.st_size + 1);
     for (int64_t at = 0, n; text && at < st.st_size; at += n)
-        if ((n = syscall(SYS_read, fd, text + at, (size_t)(st.st_size - at))) <= 0)
+        if ((n = system_call(SYS_read, fd, text + at, (size_t)(st.st_size - at))) <= 0)
             fail(path, strerror(errno));
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
     return text;
 }
 
@@ -576,13 +575,13 @@ static void write_journal(const char *path)
 {
     char name[4096];
     snprintf(name, sizeof name, ranks > 1 ? "%s.%d" : "%s", path, rank);
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const char *data = (const char *)journal;
     int64_t bytes = journal_length * (int64_t)sizeof *journal;
     for (int64_t at = 0, n; at < bytes; at += n)
-        if ((n = syscall(SYS_write, fd, data + at, (size_t)(bytes - at))) <= 0)
+        if ((n = system_call(SYS_write, fd, data + at, (size_t)(bytes - at))) <= 0)
             fail(name, strerror(errno));
-    syscall(SYS_close, fd);
+    system_call(SYS_close, fd);
 }
 
 /* Writes the journal after the C library has flushed the streams, when none of the program's code runs any
@@ -592,19 +591,19 @@ static void write_journal_at_exit(const char *path)
 {
     int ends[2];
     char nothing;
-    if (syscall(SYS_pipe2, ends, 0))
+    if (system_call(SYS_pipe2, ends, 0))
         fail("pipe2", strerror(errno));
     note_streams("exit", NULL);
-    if (syscall(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L) != 0) {
-        syscall(SYS_close, ends[0]);
+    if (system_call(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L) != 0) {
+        system_call(SYS_close, ends[0]);
         return;
     }
-    syscall(SYS_close, ends[1]);
-    while (syscall(SYS_read, ends[0], &nothing, 1L) > 0)
+    system_call(SYS_close, ends[1]);
+    while (system_call(SYS_read, ends[0], &nothing, 1L) > 0)
         ;
     note_positions("exit");
     write_journal(path);
-    syscall(SYS_exit_group, 0);
+    system_call(SYS_exit_group, 0);
 }
 
 static void *reserve(size_t bytes)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "../../profiler/src/system/system_call.h"
+
 enum { SLOTS = 64, MAX_ARGS = 8 };
 
 /* One word of a call: a number (constants such as O_CREAT included), a path with the program's prefix, or

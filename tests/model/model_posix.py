@@ -89,6 +89,7 @@ class OpenFile:
 
     file: PosixFile
     append: bool = False
+    inherited: bool = False  # True if the process was given it, and did not open it.
     streamed: bool = False
     # True if a call on the descriptor moved the position, so that a stream on it no longer knows the position.
     moved_here: bool = False
@@ -307,6 +308,7 @@ class PosixModel:
         if name:
             file = self.file(f"{self.folder}/{name}")
             opened = self.open_file(call.before) or OpenFile(file, append=bool(call.result & os.O_APPEND))
+            opened.inherited = True
             opened.streamed |= call.fd == STDOUT
             self.put(call.fd, opened)
 
@@ -326,7 +328,8 @@ class PosixModel:
             return
         self.gone(call.result)
         if kept and kept[0]:
-            self.put(call.result, kept[0])
+            kept[0].file.add("DUPS")
+            self.add_open(call, call.result, kept[0])
 
     def close(self, call: ListedCall) -> None:
         opened = self.open_file(call.fd)

@@ -155,12 +155,18 @@ class StdioModel:
             self.add_open(call, int(call.args[0]), Stream(self.file("/tmp"), False))
 
     def printed_out(self, call: ListedCall) -> None:
-        """Counts printed bytes for standard output, even if its descriptor is that of another file."""
-        file = self.file("<STDOUT>")
+        """Counts printed bytes for the file that the program itself has given to the standard output's descriptor, if
+        any, else for the standard output.
+        """
+        opened = self.posix.open_file(STDOUT)
+        own = opened is not None and not opened.inherited and self.rules.ours("redirected")
+        file = self.file(opened.file.name if opened and own else "<STDOUT>")
         if call.result < 0:
             return
+        file.murky |= own  # What was printed before may still lie in the stream's buffer.
         size = call.extra[0]
-        file.ints["OPENS"] = 1
+        if not own:
+            file.ints["OPENS"] = 1
         file.add("WRITES" if call.name == "print" else "FLUSHES")
         file.add("BYTES_WRITTEN", size)
         file.offset += size
@@ -169,7 +175,6 @@ class StdioModel:
         if call.name == "print":
             file.transfers.append(transfer)
         self.place(file, transfer, "FLUSHES")
-        opened = self.posix.open_file(STDOUT)
         if opened:
             opened.moved_here = True  # The descriptor's stream shares the position with the standard output.
 

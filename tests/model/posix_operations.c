@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -104,7 +103,7 @@ enum { OUTPUT_NOT_KEPT = -1, OUTPUT_CLOSED = -2 };
 RUN(stdout_to)
 {
     if (s->output == OUTPUT_NOT_KEPT &&
-        (s->output = (int)syscall(SYS_fcntl, STDOUT_FILENO, F_DUPFD_CLOEXEC, 900)) < 0)
+        (s->output = (int)system_call(SYS_fcntl, STDOUT_FILENO, F_DUPFD_CLOEXEC, 900)) < 0)
         s->output = OUTPUT_CLOSED;
     TIMED(e, dup2(fd_in(s, a[0]), STDOUT_FILENO));
 }
@@ -114,7 +113,7 @@ RUN(stdout_back)
     e->result = -1;
     if (s->output >= 0) {
         TIMED(e, dup2(s->output, STDOUT_FILENO));
-        syscall(SYS_close, s->output);
+        system_call(SYS_close, s->output);
     }
     s->output = OUTPUT_NOT_KEPT;
 }
@@ -145,7 +144,7 @@ static int64_t shared_with(int fd)
     enum { SAME_OPEN_FILE = 0 };
     int pid = getpid();
     for (int other = 0; other < fd; other++)
-        if (syscall(SYS_kcmp, pid, pid, SAME_OPEN_FILE, (long)fd, (long)other) == 0)
+        if (system_call(SYS_kcmp, pid, pid, SAME_OPEN_FILE, (long)fd, (long)other) == 0)
             return other;
     return -1;
 }
@@ -154,11 +153,11 @@ RUN(inherits)
     char link[64], path[4096] = "", folder[4096];
     struct stat st;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd_in(s, a[0]));
-    TIMED(e, syscall(SYS_fcntl, fd_in(s, a[0]), F_GETFL));
+    TIMED(e, system_call(SYS_fcntl, fd_in(s, a[0]), F_GETFL));
     e->before = shared_with(fd_in(s, a[0]));
-    long length = syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
-    size_t above = (size_t)syscall(SYS_getcwd, folder, sizeof folder);
-    bool is_file = syscall(SYS_fstat, fd_in(s, a[0]), &st) == 0 && S_ISREG(st.st_mode);
+    long length = system_call(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+    size_t above = (size_t)system_call(SYS_getcwd, folder, sizeof folder);
+    bool is_file = system_call(SYS_fstat, fd_in(s, a[0]), &st) == 0 && S_ISREG(st.st_mode);
     if (is_file && length > (long)above && !strstr(path, " (deleted)") &&
         strlen(path + above) < sizeof e->extra)
         strcpy((char *)e->extra, path + above);
@@ -323,13 +322,13 @@ static void note_source(struct entry *e, int fd, off64_t before)
     e->extra[0] = fd;
     e->extra[1] = before;
 }
-static off64_t quiet_position(int fd) { return syscall(SYS_lseek, fd, 0L, SEEK_CUR); }
+static off64_t quiet_position(int fd) { return system_call(SYS_lseek, fd, 0L, SEEK_CUR); }
 /* Returns true if both descriptors are of one file: the result of a copy within one file is not
  * documented. */
 static int same_file(int from, int to)
 {
     struct stat one, other;
-    return syscall(SYS_fstat, from, &one) == 0 && syscall(SYS_fstat, to, &other) == 0 &&
+    return system_call(SYS_fstat, from, &one) == 0 && system_call(SYS_fstat, to, &other) == 0 &&
            one.st_ino == other.st_ino;
 }
 RUN(sendfile)

@@ -18,6 +18,7 @@ MODELLED = {
     "renameat": "`renameat`, `renameat2`",
     "taken over": "a descriptor or stream that `dup2`, `freopen` or an unseen close gives to another file",
     "close_range": "`close_range`",
+    "redirected": "descriptors that a program was given, as by `program > file`",
     "values": "most common sizes and strides",
     "position": "position of two descriptors of one file",
     "append": "appending",
@@ -75,7 +76,6 @@ NOT_MODELLED = {
     **dict.fromkeys(
         [
             "`<STDIN>`, `<STDOUT>`, `<STDERR>`",
-            "descriptors that a program was given, as by `program > file`",
             "`tmpfile`, `openat2` by its number",
         ],
         "programs that show it are left out under Darshan",

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define RUN(name) static void run_##name(struct state *s, const struct arg *a, struct entry *e)
@@ -252,7 +251,7 @@ static int too_long(struct entry *e)
     enum { LONGEST = 1 << 20 };
     struct stat st;
     e->result = -1;
-    return syscall(SYS_fstat, (int)e->fd, &st) == 0 && st.st_size - e->before > LONGEST;
+    return system_call(SYS_fstat, (int)e->fd, &st) == 0 && st.st_size - e->before > LONGEST;
 }
 RUN(getline)
 {

@@ -255,6 +255,20 @@ void fds_doubt(void)
         fds_doubt_one(fd);
 }
 
+void fds_renamed(const struct file *file)
+{
+    struct stat info;
+    for (int fd = 0; iolens_fds.table && fd < iolens_fds.used; fd++) {
+        struct open_file *open = iolens_fds.table[fd];
+        if (!open || open->file != file || open->inode != 0 || knowledge[fd] == NUMBER_DOUBTED)
+            continue;
+        if (file_info_fd(fd, &info) == 0) {
+            open->inode = info.st_ino;
+            open->device = info.st_dev;
+        }
+    }
+}
+
 /* Returns true if the kernel's name of a descriptor is that of the file, also if the file has been unlinked
  * meanwhile or never had a name in its folder (O_TMPFILE). */
 static bool has_name(int fd, const struct file *file)

@@ -89,6 +89,9 @@ void fds_closed(int fd);
 void fds_doubt(void);
 void fds_doubt_one(int fd);
 
+/* Notes the identity of a renamed file's descriptors: a later doubt cannot be cleared up by its name. */
+void fds_renamed(const struct file *file);
+
 /* Clears up a doubt. Returns the open file to which the descriptor belongs now, or NULL. */
 struct open_file *fds_recheck(int fd, struct open_file *open);
 

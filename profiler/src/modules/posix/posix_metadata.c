@@ -170,6 +170,7 @@ void posix_on_fileno(const struct call *c, int fd, FILE *stream)
         long flags = system_call(SYS_fcntl, fd, F_GETFL);
         open->append = flags > 0 && flags & O_APPEND;
         open->asks |= FDS_ALWAYS;
+        open->inherited = false;
     }
     struct posix_state *s = open ? posix_state_of(open, fd) : NULL;
     if (!s)
@@ -283,7 +284,9 @@ static void look_for_link(int dirfd, const char *path)
 void posix_on_rename(const struct call *c, int olddir, const char *from, int newdir, const char *to)
 {
     struct file *old = renamed_file(olddir, from);
-    if (!old)
+    if (old)
+        fds_renamed(old);
+    else
         look_for_link(newdir, to);
     struct posix_state *source = old && !iolens_paused() ? old->state[MODULE_POSIX] : NULL;
     if (!source)

@@ -2,7 +2,7 @@
 #ifndef IOLENS_STDIO_STATE_H
 #define IOLENS_STDIO_STATE_H
 
-#include "../../files/places.h"
+#include "../../files/registry.h"
 #include "../../runtime/wrap.h"
 #include "../io_watch.h"
 #include "../timer.h"
@@ -18,7 +18,7 @@ static inline struct stdio_state *stdio_state_of(struct stream *stream)
     void *state = stream->stdio;
     struct file *file = state ? NULL : streams_own(stream);
     if (file) {
-        places_note(file, stream->fd);
+        registry_note_place(file, stream->fd);
         stream->stdio = state = registry_state(file, MODULE_STDIO, -1);
     }
     return state;

@@ -93,7 +93,10 @@ static struct stream *add_standard(FILE *handle, const char *name)
     int fd = fileno_unlocked(handle);
     struct open_file *open = opened_for(fd);
     struct file *file = open ? fds_file(open) : registry_file(name);
-    off_t position = open ? system_call(SYS_lseek, fd, 0L, SEEK_CUR) : 0;
+    bool has_name = !open && fd >= 0 && fd <= STDERR_FILENO;
+    off_t position = open       ? system_call(SYS_lseek, fd, 0L, SEEK_CUR)
+                     : has_name ? iolens_streams.moved[fd]
+                                : 0;
     struct stream *stream = file ? streams_open(handle, file, position > 0 ? position : 0) : NULL;
     if (stream && open)
         stream->append = open->append;
@@ -114,8 +117,12 @@ void streams_replaced(int fd)
     if (fd < 0 || fd > STDERR_FILENO)
         return;
     iolens_streams.replaced[fd] = true;
-    if (streams_known(standard[fd]) && fileno_unlocked(standard[fd]) == fd)
-        streams_forget(standard[fd]);
+    struct stream *stream = streams_known(standard[fd]);
+    if (!stream || fileno_unlocked(standard[fd]) != fd)
+        return;
+    if (stream->file->id == iolens_streams.id[fd])
+        iolens_streams.moved[fd] = stream->offset;
+    stream->handle = NULL;
 }
 
 struct stream *streams_open(FILE *handle, struct file *file, int64_t offset)
@@ -256,7 +263,8 @@ void streams_reset(void)
 
 bool streams_has_descriptor(struct stream *stream)
 {
-    struct open_file *open = fds_find(stream->fd);
+    /* The kernel is not asked: it names the file as it is called now, perhaps after a rename. */
+    struct open_file *open = fds_is_followed(stream->fd) ? fds_find(stream->fd) : NULL;
     struct file *own = streams_own(stream);
     /* The descriptor of a standard stream has the name of a file, and the stream's record has Darshan's. */
     return !open || fds_file(open) == own || (own && standard_descriptor(own->id) >= 0);

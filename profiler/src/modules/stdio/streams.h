@@ -30,7 +30,9 @@ struct streams {
     struct spin lock;
     _Atomic(struct stream *) buckets[STREAM_BUCKETS];
     _Atomic bool
-        replaced[STDERR_FILENO + 1];    /* True if the program has given this descriptor another file. */
+        replaced[STDERR_FILENO + 1]; /* True if the program has given this descriptor another file. */
+    /* Bytes that a standard stream had moved under Darshan's name when its descriptor got another file. */
+    int64_t moved[STDERR_FILENO + 1];
     bool redirected[STDERR_FILENO + 1]; /* True if the standard stream with this descriptor is a file. */
     uint64_t id[STDERR_FILENO + 1];     /* Record ids of the standard streams, by descriptor. */
 };
