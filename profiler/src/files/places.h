@@ -1,14 +1,9 @@
-/* The file system of each file, as the kernel told it when the file was first open: by the number of the
- * mount, or by the device before Linux 5.8. A path alone does not tell: a file system may be mounted over the
- * file later, or in another mount namespace. */
+/* The mounts on which the files of the process lie: see place.h. */
 #ifndef IOLENS_PLACES_H
 #define IOLENS_PLACES_H
 
 #include "../job/mounts.h"
 #include "registry.h"
-
-/* Asks the kernel about a file by its descriptor, once. Does nothing if `fd` is negative. */
-void places_note(struct file *file, int fd);
 
 /* Collects the mounts of all files, for places_is_used. */
 void places_gather(void);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "filter.h"
-#include "places.h"
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../system/path.h"
@@ -198,6 +197,12 @@ void *registry_state(struct file *file, enum module_index module, int fd)
     return iolens_paused() ? NULL : registry_state_at_end(file, module, fd);
 }
 
+void registry_note_place(struct file *file, int fd)
+{
+    if (fd >= 0 && !file->place.mount && file->path[0] == '/')
+        place_ask(&file->place, fd);
+}
+
 /* Returns a module's state of a file, and makes it if there is none. Returns NULL if the module does not
  * record this file, or without memory. The state is made without a lock, because a file system may take long
  * to tell its block size: if two threads make it at once, one of them discards its own. */
@@ -207,7 +212,7 @@ void *registry_state_at_end(struct file *file, enum module_index module, int fd)
     if (state || ((file->skip | iolens_filter.modules_off) >> module & 1))
         return state;
     fresh = registry_spare(module);
-    places_note(file, fd);
+    registry_note_place(file, fd);
     if (fresh && modules[module]->init)
         modules[module]->init(fresh, file, fd);
     return fresh ? registry_install(file, module, fresh) : NULL;

@@ -10,6 +10,7 @@
 
 #include "../records/module.h"
 #include "../system/spin.h"
+#include "place.h"
 
 struct file {
     uint64_t id;
@@ -21,10 +22,9 @@ struct file {
     _Atomic(void *) tables;
     uint32_t skip;         /* Bit m: module m does not record this file. */
     atomic_bool unstriped; /* True if the file system has no stripe layouts. */
-    int32_t owner;   /* Number of the process whose registry has this file; a child of fork also sees its
-                        parent's files. */
-    int64_t mount;   /* Kernel's number of the file's mount: see places.c; 0 if the kernel was not asked. */
-    uint64_t device; /* Device of the file, as in st_dev. */
+    int32_t owner; /* Number of the process whose registry has this file; a child of fork also sees its
+                      parent's files. */
+    struct place place;
     uint32_t shared; /* Bit m: every rank has a state of module m; set when recording ends. */
     struct file *next_shared;
 };
@@ -69,6 +69,10 @@ bool registry_adopt(struct file *file);
 
 /* Notes that each module whose bit is set could not record some file. */
 void registry_leave_out(uint32_t modules_left);
+
+/* Asks the kernel once on which mount a file lies. Does nothing if `fd` is negative or the file has no path.
+ */
+void registry_note_place(struct file *file, int fd);
 
 struct file *registry_find(uint64_t id);
 

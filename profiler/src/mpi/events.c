@@ -7,6 +7,7 @@
 #include "handles.h"
 #include "links.h"
 #include "traced.h"
+#include "transfer_bytes.h"
 #include "views.h"
 
 /* Reports every key of `info`, as requested by the program or as effective. */
@@ -165,23 +166,9 @@ MPI_Status *before_status(struct call *c, MPI_Status *status)
     return c->status;
 }
 
-int64_t moved_bytes(const MPI_Status *status, int64_t asked)
-{
-    MPI_Count bytes = -1;
-    if (!status || pmpi.Get_elements_x(status, mpi.byte, &bytes) != MPI_SUCCESS || bytes < 0 || bytes > asked)
-        return asked;
-    return (int64_t)bytes;
-}
-
 static bool is_split(enum iolens_mpiio_kind kind)
 {
     return kind == IOLENS_SPLIT_READ || kind == IOLENS_SPLIT_WRITE;
-}
-
-int64_t asked_bytes(MPI_Count count, MPI_Datatype type)
-{
-    MPI_Count size = 0;
-    return pmpi.Type_size_x(type, &size) == MPI_SUCCESS ? (int64_t)count * (int64_t)size : -1;
 }
 
 void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, MPI_Count count,

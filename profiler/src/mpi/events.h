@@ -50,15 +50,8 @@ void on_transfer(const struct call *c, MPI_File handle, enum iolens_mpiio_kind k
 void on_posted(const struct call *c, MPI_File handle, enum iolens_mpiio_kind kind, int64_t asked,
                MPI_Request request);
 
-/* Returns the bytes of `count` elements; -1 if that is not known. */
-int64_t asked_bytes(MPI_Count count, MPI_Datatype type);
-
 /* Returns the status to give to a blocking transfer, which tells the bytes that were moved. */
 MPI_Status *before_status(struct call *c, MPI_Status *status);
-
-/* Returns the bytes that a status tells of a transfer for which `asked` bytes were asked. Returns `asked` if
- * the library has set no count, or one that cannot be. */
-int64_t moved_bytes(const MPI_Status *status, int64_t asked);
 
 /* For the end of a split collective transfer, whose begin was counted with the bytes that were asked for. */
 void on_split_end(const struct call *c, MPI_File handle);

@@ -1,11 +1,11 @@
 #include "traced.h"
-#include "events.h"
 
 #include <math.h>
 
 #include "handles.h"
 #include "heap.h"
 #include "links.h"
+#include "transfer_bytes.h"
 
 static void count_send(const struct comm *comm, int dest, int64_t bytes)
 {
