@@ -147,16 +147,6 @@ static void read_usage(void *state)
     };
 }
 
-/* Returns true if the process did little but wait for its children, as `timeout` does, or a shell that starts
- * a launcher. */
-static bool only_waited(void)
-{
-    struct row row;
-    read_usage(&row);
-    double own = row.user_time + row.system_time;
-    return own < LEAST_SECONDS && own < row.children_time;
-}
-
 static void end(void)
 {
     read_usage(&at_end);
@@ -164,11 +154,8 @@ static void end(void)
 }
 
 /* Returns true if the process's times are worth a record: it runs under `iolens run`, which shows them, and
- * has itself worked or waited for at least LEAST_SECONDS. */
-static bool matters(void)
-{
-    return *iolens.settings.run && clock_now(&iolens.clock) >= LEAST_SECONDS && !only_waited();
-}
+ * has run for at least LEAST_SECONDS. */
+static bool matters(void) { return *iolens.settings.run && clock_now(&iolens.clock) >= LEAST_SECONDS; }
 
 static bool is_time_or_unknown(double value) { return isnan(value) || is_measured_time(value); }
 

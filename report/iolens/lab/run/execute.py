@@ -23,6 +23,7 @@ from iolens.lab.run.machine import core_clock, cores_since, machine
 from iolens.lab.run.own_logs import logs_of_run
 from iolens.lab.run.preload import Setup, instrumented
 from iolens.lab.run.stopping import OTHER_RUN, RUN, end
+from iolens.lab.run.waiting_logs import without_waiting
 from iolens.lab.say import say
 
 _ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
@@ -103,7 +104,7 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
         load,
         code or (1 if late else 0),
         seconds,
-        logs_of_run(run, setup.logs, before) if setup.profiler == "iolens" else tuple(moved),
+        without_waiting(logs_of_run(run, setup.logs, before)) if setup.profiler == "iolens" else tuple(moved),
         reason=late,
         machine=here,
         load_after=load_after,
