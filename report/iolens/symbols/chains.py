@@ -77,8 +77,8 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
     found = ByRank(chains)
     for rank, node in sorted(own, key=itemgetter(1)):
         parent = parents[rank, node]
-        outer = found.get((rank, parent), _EMPTY) if parent < node else _EMPTY
-        chains[rank, node] = _extended(outer if outer.nodes < _LONGEST else _EMPTY, own[rank, node])
+        before = found.get((rank, parent), _EMPTY) if parent < node else _EMPTY
+        chains[rank, node] = _extended(before if before.nodes < _LONGEST else _EMPTY, own[rank, node])
     return ByRank({key: chains[key].finished() for key in own})
 
 
