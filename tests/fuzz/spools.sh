@@ -82,29 +82,29 @@ mkdir -p memory/data
 )
 keep memory unshare -m sh -c "$lists && exec env LD_PRELOAD=$lib/libiolens.so $folder/bin/memory_looks kill"
 
-adapter=$(ls "$lib"/libiolens-{openmpi,mpich,mpiabi}.so 2>/dev/null | head -n 1)
+adapter=$(find "$lib" -name 'libiolens-openmpi.so' -o -name 'libiolens-mpi*.so' | head -n 1)
 eval "$("$here/.venv/bin/python" "$here/tests/mpi_environment.py" romio321)"
 if [ -n "$adapter" ] && command -v mpicc >/dev/null; then
     compile mpicc mpi_calls
-    keep mpi mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_calls" .
+    keep mpi mpirun -np 2 env LD_PRELOAD="$lib/libiolens.so" "$folder/bin/mpi_calls" .
     compile mpicc mpi_counts
     keep messages "${processor[@]}" IOLENS_TRACE=mpi IOLENS_CALLERS=3 IOLENS_LATE_RECEIVES=1 IOLENS_WHY=1 \
-        mpirun -np 4 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_counts" threads
+        mpirun -np 4 env LD_PRELOAD="$lib/libiolens.so" "$folder/bin/mpi_counts" threads
     compile mpicc why_causes
     keep waits IOLENS_TRACE=mpi IOLENS_WHY=64 \
-        mpirun -np 3 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/why_causes" lock
+        mpirun -np 3 env LD_PRELOAD="$lib/libiolens.so" "$folder/bin/why_causes" lock
     compile mpicc mpi_clocks
-    rank=(env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/mpi_clocks")
+    rank=(env LD_PRELOAD="$lib/libiolens.so" "$folder/bin/mpi_clocks")
     later=(unshare --time --monotonic 1000)
     "${later[@]}" true 2>/dev/null && keep clocks mpirun -np 1 "${rank[@]}" : -np 1 "${later[@]}" "${rank[@]}"
     compile mpicc pnetcdf_calls -lpnetcdf 2>/dev/null &&
-        keep pnetcdf mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/pnetcdf_calls" .
+        keep pnetcdf mpirun -np 1 env LD_PRELOAD="$lib/libiolens.so" "$folder/bin/pnetcdf_calls" .
     flags=$(pkg-config --cflags --libs hdf5-openmpi 2>/dev/null || pkg-config --cflags --libs hdf5-mpich 2>/dev/null) || flags=
     # shellcheck disable=SC2086
     if [ -n "$flags" ] && compile mpicc hdf5_calls $flags && compile mpicc hdf5_given $flags; then
-        keep hdf5 mpirun -np 1 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/hdf5_calls" .
+        keep hdf5 mpirun -np 1 env LD_PRELOAD="$lib/libiolens.so" "$folder/bin/hdf5_calls" .
         keep settings IOLENS_HDF5='*.h5:alignment=65536:coll_metadata=1' \
-            mpirun -np 2 env LD_PRELOAD="$adapter:$lib/libiolens.so" "$folder/bin/hdf5_given" . at-once
+            mpirun -np 2 env LD_PRELOAD="$lib/libiolens.so" "$folder/bin/hdf5_given" . at-once
     fi
 fi
 find "$folder" -name '*.spool' | sort

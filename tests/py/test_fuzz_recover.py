@@ -220,29 +220,28 @@ def test_no_more_ranks_than_a_machine_has(tmp_path: Path, spool: Path) -> None:
     assert "its header is damaged" in done.stderr
 
 
+COMMAND, COMPILER, MOUNTS, ENVIRONMENT, PROCESSOR, MOUNT_IDS = 456, 3472, 3984, 24464, 40848, 40936
+"""Offsets in a process's facts (job/identity.h)."""
+
+
 def identity_hash(identity: bytes) -> int:
     """Returns the checksum of a process's facts: the short texts, each long text up to its end, and the numbers."""
-    text, compiler, mounts, environment = 456, 3480, 3992, 12184
-    processor, table = 28568, 28656
-    parts = [identity[at : identity.index(b"\0", at)] for at in (text, compiler, mounts, environment)]
-    parts += [identity[compiler - 8 : compiler], identity[processor:table]]
-    parts += [identity[table : table + 8], identity[table + 8 :]]
-    found = record_id(identity[:text])
-    for part in parts:
+    places = ((COMMAND, COMPILER), (COMPILER, MOUNTS), (MOUNTS, ENVIRONMENT), (ENVIRONMENT, PROCESSOR))
+    parts = [identity[begin:end].partition(b"\0")[0] for begin, end in places]
+    found = record_id(identity[:COMMAND])
+    for part in (*parts, identity[PROCESSOR:MOUNT_IDS], identity[MOUNT_IDS : MOUNT_IDS + 8]):
         found = (found * 0x100000001B3 % 2**64) ^ record_id(part)
     return found
 
 
 def test_a_checksum_is_not_trusted(tmp_path: Path, spool: Path) -> None:
-    """Makes a spool whose text of the job is longer than its place, with a correct checksum."""
+    """Makes a spool whose command line has no end in its place, with a correct checksum."""
     data = bytearray(spool.read_bytes())
     host = os.uname().nodename.encode().ljust(64, b"\0")[:64]
     begin = data.index(host, data.index(host) + 1) - 8
-    text_bytes = begin + 8 + 64 + 64 + 256 + 64 + 3016
-    # The sum skips the texts, the facts of the processor, and two checksums of the mounts.
-    end = text_bytes + 8 + 512 + 8192 + 16384 + 88 + 16
+    end = begin + MOUNT_IDS + 8
     assert word(data, end) == identity_hash(bytes(data[begin:end]))
-    struct.pack_into("<Q", data, text_bytes, 1 << 40)
+    data[begin + COMMAND : begin + COMPILER] = b"x" * (COMPILER - COMMAND)
     struct.pack_into("<Q", data, end, identity_hash(bytes(data[begin:end])))
     damaged = tmp_path / "damaged.spool"
     damaged.write_bytes(data)

@@ -47,4 +47,4 @@ def test_a_log_that_is_none_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "x").write_text("nothing")
     assert main([str(tmp_path / "x"), "--output", str(tmp_path / "x.pdf")]) == 1
     assert capsys.readouterr().err.startswith("iolens-job-summary: ")
-    assert main([str(tmp_path / "missing")]) == 1
+    assert main([str(tmp_path / "missing")]) == 2

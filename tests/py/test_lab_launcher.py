@@ -52,7 +52,7 @@ def test_no_word_changes(line: str, applications: list[str], tmp_path: Path) -> 
     words, variables = instrumented(line.split(), Setup(logs=tmp_path))
     assert words[0] == line.split()[0]
     assert words[len(words) - len(line.split()) + 1 :] == line.split()[1:]
-    assert variables["IOLENS_LOGPATH"] == str(tmp_path)
+    assert variables["IOLENS_RUN_LOGS"] == str(tmp_path)
     assert variables["LD_PRELOAD"].split(":")[0].endswith("/libiolens.so")
 
 

@@ -14,7 +14,7 @@ from patience import PATIENCE
 
 KIB = 1024
 LIMITS = {
-    **{f"stack-{kib}": (resource.RLIMIT_STACK, kib * KIB) for kib in (16, 32, 64, 72, 96, 256)},
+    **{f"stack-{kib}": (resource.RLIMIT_STACK, kib * KIB) for kib in (24, 32, 64, 72, 96, 256)},
     **{f"files-{count}": (resource.RLIMIT_NOFILE, count) for count in (4, 5, 6, 8, 12, 70)},
     **{f"size-{size}": (resource.RLIMIT_FSIZE, size) for size in (0, 1, 4500)},
     **{f"memory-{mib}": (resource.RLIMIT_AS, mib * KIB * KIB) for mib in (48, 64, 128)},

@@ -94,7 +94,8 @@ def test_no_library_calls_what_is_wrapped() -> None:
     lacks that wrapper.
     """
     assert wrapped() >= {"open", "syscall", "gethostname", "malloc", "pthread_create", "poll", "dlclose", "longjmp"}
-    names = wrapped() | listed()
+    # The wrapper of dlsym hands on every name that is none of MPI's, and records nothing.
+    names = (wrapped() | listed()) - {"dlsym"}
     assert len(built()) >= 1 + len(TRACED)
     found = {(kind(path), name) for path in built() for name in reached(path) & names}
     assert found <= ALLOWED

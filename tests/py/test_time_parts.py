@@ -67,7 +67,8 @@ def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...
     words = ["-m", "iolens.cli.main", "run", *options, "--output", str(tmp_path / "out"), "--", program, mode]
     subprocess.run([sys.executable, *words, str(SECONDS)], check=True, timeout=PATIENCE, capture_output=True)
     said = (tmp_path / "out/stdout.txt").read_text().split()
-    log = min((tmp_path / "out").glob("*.darshan"))  # Parent and child have a log each; the parent's is first.
+    # Parent and child have a log each; the parent's has the lower process number.
+    log = min((tmp_path / "out").glob("*.darshan"), key=lambda path: int(path.name.partition("-")[2].partition("_")[0]))
     job = read_log(log)
     each = time.rank_time(job)
     assert time.whole_time(each).tolist() == pytest.approx([job.run_time])

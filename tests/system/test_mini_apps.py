@@ -73,14 +73,23 @@ def test_the_log_of_the_mini_app_has_the_counters_of_the_original(name: str, tmp
 @pytest.mark.skipif(shutil.which("pnetcdf-config") is None, reason="PnetCDF is not installed")
 def test_the_mini_app_of_a_pnetcdf_program_makes_the_same_calls(tmp_path: Path) -> None:
     """PnetCDF has file types with pieces beyond their extent, a rank has two handles on a file, and a header is read
-    with more bytes than the file has.
+    with more bytes than the file has. The log tells what this read returned, so that its attempt to read on is missing.
     """
     program = tmp_path / "pnetcdf_calls"
     words = ["mpicc", "-std=gnu11", "-o", program, ROOT / "tests" / "c" / "pnetcdf_calls.c", "-lpnetcdf"]
     subprocess.run([*map(str, words)], check=True)
     (tmp_path / "original").mkdir()
     original = record(tmp_path / "original", [program, "."], 2)
-    assert differences(original, mimicked(original, tmp_path, 2, "--no-wait")) == []
+    (found,) = differences(original, mimicked(original, tmp_path, 2, "--no-wait"))
+    missing = re.findall(r"\('POSIX_(\w+)', (\d+), (\d+)\)", found)
+    assert {name for name, *_ in missing} <= {
+        "READS",
+        "CONSEC_READS",
+        "SEQ_READS",
+        "FILE_NOT_ALIGNED",
+        "SIZE_READ_0_100",
+    }
+    assert all(int(one) == int(other) + 1 for _, one, other in missing), found
 
 
 @pytest.mark.parametrize(
