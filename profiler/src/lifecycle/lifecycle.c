@@ -78,7 +78,19 @@ static void before_fork(void)
     sampling_before_fork();
 }
 
-/* Starts recording in a child of fork, with empty records, but with its parent's descriptors and streams. */
+/* Starts recording with empty records and without MPI. Open descriptors and streams stay known. */
+static void record_anew(void)
+{
+    iolens.transport = NULL;
+    iolens.offsets = (struct clock_offsets){0};
+    recording_reset();
+    start_arenas();
+    spool_anew();
+    clock_start(&iolens.clock);
+    atomic_store(&iolens.wiped.recording, true);
+}
+
+/* Starts recording in a child of fork. */
 static void after_fork(void)
 {
     if (!recorded_at_fork)
@@ -89,13 +101,8 @@ static void after_fork(void)
     iolens.fork_parent = iolens.pid;
     origin_begin(&iolens.origin);
     iolens.pid = (pid_t)iolens.origin.pid;
-    iolens.transport = NULL;
-    iolens.offsets = (struct clock_offsets){0};
-    recording_reset();
-    start_arenas();
-    spool_after_fork();
-    clock_start(&iolens.clock);
-    atomic_store(&iolens.wiped.recording, true);
+    iolens.finalized = (struct finalized){0};
+    record_anew();
     sampling_start_child();
     iolens_busy = false;
     float_release(&state);
@@ -115,7 +122,8 @@ static bool log_is_wanted(void)
 {
     bool recorded =
         iolens_registry.used > 0 || sampling_has_samples() || tables_matter() || any_pseudo_file_matters();
-    return settings_true(iolens.settings.nonmpi) && (recorded || iolens.settings.logfile);
+    bool named = iolens.settings.logfile && iolens.finalized.ranks == 0;
+    return settings_true(iolens.settings.nonmpi) && (recorded || named);
 }
 
 /* Writes the log and removes the spool. If the log cannot be written, the records stay in the spool. */
@@ -339,6 +347,9 @@ IOLENS_EXPORT void iolens_parallel_start(const struct iolens_transport *transpor
     float_release(&state);
 }
 
+/* True if this rank was recorded until the log of its job was written. */
+static bool rest_is_recorded;
+
 IOLENS_EXPORT void iolens_parallel_finish(void)
 {
     const struct iolens_transport *transport = iolens.transport;
@@ -347,12 +358,28 @@ IOLENS_EXPORT void iolens_parallel_finish(void)
     if (!transport || !iolens_is_this_process() ||
         !(atomic_exchange(&iolens.wiped.recording, false) || iolens.muted))
         return;
+    rest_is_recorded = !iolens.muted;
     iolens.muted = false;
     struct float_state state = float_hold();
     iolens_busy = true;
     sampling_stop();
     clocks_end(transport);
     write_log(transport);
+    iolens_busy = false;
+    float_release(&state);
+}
+
+IOLENS_EXPORT void iolens_parallel_rest(void)
+{
+    if (!rest_is_recorded || !iolens_is_this_process())
+        return;
+    rest_is_recorded = false;
+    struct float_state state = float_hold();
+    iolens_busy = true;
+    iolens.finalized = (struct finalized){iolens.transport->rank, iolens.transport->size};
+    if (iolens_spool.header)
+        iolens.jobid = iolens_spool.header->jobid;
+    record_anew();
     iolens_busy = false;
     float_release(&state);
 }

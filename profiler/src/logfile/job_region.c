@@ -140,10 +140,23 @@ static void add_partial(struct buffer *out)
     buffer_format(out, "], ");
 }
 
+/* Adds the sentence about a log that a rank writes after the log of its job. Returns what must stand before
+ * the next sentence. */
+static const char *add_finalized(struct buffer *out)
+{
+    const struct finalized *finalized = &iolens.finalized;
+    if (finalized->ranks == 0)
+        return "";
+    buffer_format(
+        out, "\"This log holds what rank %d of %d did after MPI_Finalize; the log of the job ends there.\"",
+        (int)finalized->rank, (int)finalized->ranks);
+    return ", ";
+}
+
 static void add_remarks(struct buffer *out)
 {
-    const char *comma = "";
     buffer_format(out, "\"remarks\": [");
+    const char *comma = add_finalized(out);
     for (int t = 0; t < TABLE_COUNT; t++) {
         const char *remark = process_tables[t]->remarks.remark ? process_tables[t]->remarks.remark() : NULL;
         if (!remark)
@@ -182,6 +195,7 @@ static void write_object(const struct iolens_transport *transport, const struct 
     add_processor(out, &self->processor);
     add_partial(out);
     add_remarks(out);
+    buffer_format(out, "\"after_finalize\": %s, ", iolens.finalized.ranks > 0 ? "true" : "false");
     buffer_format(out, "\"mounts\": ");
     mounts_json(out, self->mounts);
     buffer_format(out, ", ");

@@ -82,8 +82,9 @@ static void tree_name(char *name, size_t room, struct date date, int seconds, in
 void log_name(char name[PATH_BYTES], int64_t start_ns, int n)
 {
     if (iolens.settings.logfile) {
+        bool added = iolens.fork_parent || iolens.finalized.ranks > 0;
         int length = snprintf(name, PATH_BYTES, "%s", iolens.settings.logfile);
-        if (iolens.fork_parent && length < PATH_BYTES)
+        if (added && length < PATH_BYTES)
             snprintf(name + length, (size_t)(PATH_BYTES - length), "-%d", (int)iolens.pid);
         return;
     }

@@ -97,11 +97,14 @@ static void start(void)
     iolens_process.first = usage_of_thread((int32_t)iolens.pid);
 }
 
-/* Lets the counts of a child of fork begin at 0. */
+/* Lets the counts of a child of fork begin at 0. After the log of a job, the process has used resources that
+ * are in that log. */
 static void reset(void)
 {
     memset(&iolens_process, 0, sizeof iolens_process);
     has_ended = false;
+    if (iolens.finalized.ranks > 0)
+        start();
 }
 
 static void initialize(bool begins)

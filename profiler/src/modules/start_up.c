@@ -109,13 +109,14 @@ static double before_recording(void)
     return seconds > 0 ? seconds : 0;
 }
 
-/* Collects this process's row of `start_up`. A child of fork loads nothing, and the end of a killed process
- * is not seen: neither has a row. */
+/* Collects this process's row of `start_up`. A child of fork and a rank after MPI_Finalize load
+ * nothing, and the end of a killed process is not seen: none of them has a row. */
 static void collect(const struct iolens_transport *transport, struct buffer *rows)
 {
     struct row row = {.rank = transport->rank};
     struct loaded loaded = {0};
-    if (iolens.lost || iolens.fork_parent != 0 || !filter_rank(transport->rank))
+    bool continues = iolens.fork_parent != 0 || iolens.finalized.ranks > 0;
+    if (iolens.lost || continues || !filter_rank(transport->rank))
         return;
     dl_iterate_phdr(count_object, &loaded);
     row.libraries = loaded.libraries;

@@ -9,13 +9,14 @@
 
 /* If a rank gives up in the first round, it takes no part in the second, which then fails on all other ranks.
  * The second round waits longer than the first, because ranks may begin it at different times. */
-enum { ROUNDS = 2, PATIENCE_SECONDS = 60 };
+enum { ROUNDS = 2, PATIENCE_SECONDS = 60, PATIENCE_AT_END_SECONDS = 600 };
 
 /* Values that all ranks combine in one round; MPI may still use them after this rank has given up. */
-static struct round {
+struct round {
     int64_t recorded; /* Minimum over the ranks: 1 if all ranks are recorded. */
     int64_t first;    /* Minimum over the ranks: the first recorded rank. */
-} rounds[ROUNDS];
+};
+static struct round at_begin[ROUNDS], at_end[ROUNDS];
 
 /* Combines the values of all ranks, and returns true if all took part within some seconds. Only non-blocking
  * calls let a rank continue without the others. */
@@ -30,6 +31,17 @@ static bool meet(struct round *round, double seconds)
     while (!met && pmpi.Wtime() < end)
         if (pmpi.Test(&request, &met, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return false;
+    return met;
+}
+
+/* Combines a value of all ranks in all rounds; returns true if all ranks took part in each. */
+static bool meet_always(struct round rounds[ROUNDS], struct round mine, int patience)
+{
+    bool met = true;
+    for (int i = 0; met && i < ROUNDS; i++) {
+        rounds[i] = mine;
+        met = meet(&rounds[i], (i + 1) * patience);
+    }
     return met;
 }
 
@@ -71,17 +83,15 @@ bool attendance_is_complete(bool recorded)
     pmpi.Comm_size(mpi.world, &size);
     if (!are_neighbours_recorded(size))
         return say_incomplete(rank == 0 || rank == size - 1);
-    for (int i = 0; i < ROUNDS; i++) {
-        rounds[i] = (struct round){recorded, recorded ? rank : size};
-        if (meet(&rounds[i], (i + 1) * PATIENCE_SECONDS))
-            continue;
-        /* If some ranks take no part, the others cannot agree on who prints the message. The first and the
-         * last rank print it: in a job of two programs, each program has one of them. */
-        if (rank == 0 || rank == size - 1)
-            tell("some ranks of the job did not answer within a minute, as if their program ran without the "
-                 "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "
-                 "run --apart` does so without waiting");
-        return false;
-    }
-    return rounds[0].recorded || say_incomplete(rounds[0].first == rank);
+    if (meet_always(at_begin, (struct round){recorded, recorded ? rank : size}, PATIENCE_SECONDS))
+        return at_begin[0].recorded || say_incomplete(at_begin[0].first == rank);
+    /* If some ranks take no part, the others cannot agree on who prints the message. The first and the last
+     * rank print it: in a job of two programs, each program has one of them. */
+    if (rank == 0 || rank == size - 1)
+        tell("some ranks of the job did not answer within a minute, as if their program ran without the "
+             "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "
+             "run --apart` does so without waiting");
+    return false;
 }
+
+bool attendance_ends(void) { return meet_always(at_end, (struct round){0}, PATIENCE_AT_END_SECONDS); }

@@ -73,6 +73,7 @@ static bool load_predefined(void)
 {
     mpi = (struct mpi_handles){
         .world = object("ompi_mpi_comm_world"),
+        .self = object("ompi_mpi_comm_self"),
         .no_comm = object("ompi_mpi_comm_null"),
         .no_request = object("ompi_request_null"),
         .byte = object("ompi_mpi_byte"),
@@ -86,14 +87,15 @@ static bool load_predefined(void)
         .no_op = object("ompi_mpi_op_no_op"),
         .info_null = object("ompi_mpi_info_null"),
     };
-    return mpi.world && mpi.no_comm && mpi.no_request && mpi.byte && mpi.int64 && mpi.uint64 && mpi.real64 &&
-           mpi.min && mpi.max && mpi.sum && mpi.band && mpi.no_op && mpi.info_null;
+    return mpi.world && mpi.self && mpi.no_comm && mpi.no_request && mpi.byte && mpi.int64 && mpi.uint64 &&
+           mpi.real64 && mpi.min && mpi.max && mpi.sum && mpi.band && mpi.no_op && mpi.info_null;
 }
 #else
 static bool load_predefined(void)
 {
     mpi = (struct mpi_handles){
         .world = MPI_COMM_WORLD,
+        .self = MPI_COMM_SELF,
         .no_comm = MPI_COMM_NULL,
         .no_request = MPI_REQUEST_NULL,
         .byte = MPI_BYTE,

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct mpi_handles {
-    MPI_Comm world, no_comm;
+    MPI_Comm world, self, no_comm;
     MPI_Request no_request;
     MPI_Datatype byte, int64, uint64, real64;
     MPI_Op min, max, sum, band, no_op;

@@ -1,4 +1,8 @@
-/* Wraps MPI_Init and MPI_Finalize: the job begins in the first, and its only log is written in the second. */
+/* Wraps MPI_Init and MPI_Finalize: the job begins in the first, and its only log is written in the second.
+ *
+ * MPI_Finalize first calls the delete callbacks of the attributes of MPI_COMM_SELF, in which MPI still works
+ * and libraries such as HDF5 write what remains. The attribute that was set first is deleted last, so the
+ * profiler sets one at the end of MPI_Init and writes the log in its callback. */
 #include "attendance.h"
 #include "comms.h"
 #include "links.h"
@@ -10,7 +14,8 @@
 __thread int mpi_depth;
 static bool attached;
 static bool started;
-static bool all_count; /* True if MPI is traced on every rank. */
+static bool has_callback;     /* True if MPI_Finalize calls finish_with_self. */
+static void *finalize_caller; /* The code that called MPI_Finalize. */
 
 __attribute__((constructor)) static void attach(void)
 {
@@ -26,9 +31,61 @@ static void agree(const struct iolens_transport *transport)
     uint8_t common = (uint8_t)traced_what;
     if (transport->allreduce(&common, 1, IOLENS_UINT8, IOLENS_BAND) != 0)
         common = 0;
-    all_count = common & IOLENS_MPI_CALLS;
     if (!(common & IOLENS_MPI_SYNC))
         traced_what &= ~(unsigned)IOLENS_MPI_SYNC;
+}
+
+/* Waits for all ranks, and counts this time as MPI_Finalize: the log cannot contain the library's own work in
+ * it. Returns false if some ranks do not come. */
+static bool all_have_come(void)
+{
+    struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)finalize_caller};
+    call.t0 = link_start();
+    if (!attendance_ends())
+        return false;
+    call.t1 = iolens_now();
+    if (!traced_what)
+        return true;
+    link_all(&call, mpi.world);
+    iolens_mpi_call(&call);
+    iolens_spend(iolens_spent(), call.t1 - call.t0);
+    return true;
+}
+
+/* Writes the job's log. If some ranks do not come to write it, the records of all ranks stay in their
+ * spools. */
+static void finish(void)
+{
+    mpi_depth++;
+    bool complete = all_have_come();
+    traced_what = 0;
+    if (complete) {
+        iolens_parallel_finish();
+        transport_close();
+        started = false;
+    }
+    mpi_depth--;
+}
+
+static int finish_with_self(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    finish();
+    return MPI_SUCCESS;
+}
+
+static int copy_nothing(MPI_Comm comm, int key, void *extra, void *in, void *out, int *copied)
+{
+    (void)comm, (void)key, (void)extra, (void)in, (void)out;
+    *copied = 0;
+    return MPI_SUCCESS;
+}
+
+static bool set_callback(void)
+{
+    int keyval;
+    return pmpi.Comm_create_keyval(copy_nothing, finish_with_self, &keyval, NULL) == MPI_SUCCESS &&
+           pmpi.Comm_set_attr(mpi.self, keyval, NULL) == MPI_SUCCESS;
 }
 
 /* Starts recording as a rank after MPI_Init, which had ended at `t1`. A job's log is written by all its
@@ -43,6 +100,7 @@ static void start(double t1)
     if (!transport)
         return;
     iolens_parallel_start(transport);
+    has_callback = set_callback();
     traced_what = comms_start() ? iolens_mpi_tracing() : 0;
     agree(transport);
     started = true;
@@ -58,32 +116,18 @@ static void start(double t1)
     iolens_spend(iolens_spent(), seconds);
 }
 
-/* Counts MPI_Finalize before it is called. The log cannot contain the library's own work in it, but it
- * contains the time that this rank waited for the last rank. */
-static void count_finalize(void *caller)
+/* Calls the real MPI_Finalize. The log is complete when it returns; the process records what follows by
+ * itself. */
+static int finalize(void *caller, int (*real)(void))
 {
-    struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)caller};
-    call.t0 = link_start();
-    if (all_count)
-        pmpi.Barrier(mpi.world);
-    call.t1 = iolens_now();
-    link_all(&call, mpi.world);
-    iolens_mpi_call(&call);
-    iolens_spend(iolens_spent(), call.t1 - call.t0);
-}
-
-static void finish(void *caller)
-{
-    if (!started)
-        return;
-    mpi_depth++;
-    if (traced_what)
-        count_finalize(caller);
-    traced_what = 0;
-    iolens_parallel_finish();
-    transport_close();
-    mpi_depth--;
-    started = false;
+    bool ending = started;
+    finalize_caller = caller;
+    if (started && !has_callback)
+        finish();
+    int code = real();
+    if (ending && !started)
+        iolens_parallel_rest();
+    return code;
 }
 
 /* Begins MPI_Init, in which the library's own work is not the program's I/O and is not recorded. A nested
@@ -131,14 +175,12 @@ INIT(Init_thread, MPI_Init_thread, (int *argc, char ***argv, int required, int *
 INIT(Init_thread, PMPI_Init_thread, (int *argc, char ***argv, int required, int *provided),
      (argc, argv, required, provided))
 
-IOLENS_EXPORT int MPI_Finalize(void)
-{
-    finish(__builtin_return_address(0));
-    return CALL_REAL("MPI_Finalize", MPI_Finalize, ());
-}
+static int real_finalize(void) { return CALL_REAL("MPI_Finalize", MPI_Finalize, ()); }
+static int real_profiled_finalize(void) { return CALL_REAL("PMPI_Finalize", PMPI_Finalize, ()); }
+
+IOLENS_EXPORT int MPI_Finalize(void) { return finalize(__builtin_return_address(0), real_finalize); }
 
 IOLENS_EXPORT int PMPI_Finalize(void)
 {
-    finish(__builtin_return_address(0));
-    return CALL_REAL("PMPI_Finalize", PMPI_Finalize, ());
+    return finalize(__builtin_return_address(0), real_profiled_finalize);
 }

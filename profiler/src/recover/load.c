@@ -168,6 +168,7 @@ static void load_process(const struct spool_header *header)
     iolens.pid = (pid_t)header->job.pid;
     iolens.jobid = header->jobid;
     iolens.fork_parent = (pid_t)header->fork_parent;
+    iolens.finalized = header->finalized;
     iolens.origin = header->origin;
     iolens.clock = header->clock;
     iolens.offsets = header->offsets;

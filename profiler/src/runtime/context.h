@@ -17,6 +17,7 @@
 #include "../job/origin.h"
 #include "../system/say.h"
 #include "clock_offsets.h"
+#include "finalized.h"
 #include "settings.h"
 #include "timeline.h"
 
@@ -37,6 +38,7 @@ struct context {
      * nothing. */
     pid_t pid;
     pid_t fork_parent; /* Parent's number if this process was forked from a recording one; else 0. */
+    struct finalized finalized;
     struct origin origin;
     int64_t jobid;
     struct clock clock;

@@ -128,6 +128,7 @@ static void fill_header(struct spool_header *header)
     header->base = (uint64_t)(uintptr_t)header;
     header->jobid = iolens.jobid;
     header->fork_parent = iolens.fork_parent;
+    header->finalized = iolens.finalized;
     origin_follow(&iolens.origin);
     header->origin = iolens.origin;
     header->clock = iolens.clock;
@@ -336,7 +337,7 @@ void spool_remove(void)
         system_call(SYS_unlinkat, AT_FDCWD, iolens_spool.path, 0);
 }
 
-void spool_after_fork(void)
+void spool_anew(void)
 {
     iolens_spool = (struct spool){.layout = iolens_spool.layout, .tell = iolens_spool.tell};
 }

@@ -18,6 +18,7 @@
 #include "../job/origin.h"
 #include "../system/path.h"
 #include "../runtime/clock_offsets.h"
+#include "../runtime/finalized.h"
 #include "../runtime/settings.h"
 
 #define SPOOL_MAGIC  "iolensSP"
@@ -63,6 +64,7 @@ struct spool_header {
     struct clock_offsets offsets;
     char mpi_version[256], io_component[USER_BYTES];
     int64_t jobid, fork_parent;
+    struct finalized finalized;
     struct origin origin;
     struct clock clock;
     uint64_t beat_ticks, beat_ns; /* Values of both clocks when the spool was last updated. */
@@ -127,8 +129,9 @@ void spool_name_log(const char *log);
 /* Removes the spool, because its records are in a log or not wanted. */
 void spool_remove(void);
 
-/* Gives up the parent's spool in a child of fork, to which it does not belong. */
-void spool_after_fork(void);
+/* Begins without a spool, in a child of fork or after the log of a job: the former one is of other records.
+ */
+void spool_anew(void);
 
 /* Stores the current time, which shows that the process is alive and measures the speed of the clock.
  * Frequent callers leave SECONDS_BETWEEN_BEATS between two beats. */
