@@ -296,10 +296,8 @@ def test_commands_in_messages_can_be_pasted(folder: Path) -> None:
     place = folder / "a folder; with $signs"
     with started("--output", str(place), "--", "sh", "-c", SCRIPT, cwd=folder, NAME="x") as process:
         said = process.communicate(timeout=PATIENCE)[1]
-    (command,) = re.findall(r"`(iolens report .*?)` makes", said)
+    (command,) = re.findall(r"iolens report .*", said)
     assert shlex.split(command) == ["iolens", "report", str(place)]
-    (command,) = re.findall(r"next: (iolens report .*)", said)
-    assert Path(shlex.split(command)[2]).parent == place
 
 
 @pytest.mark.parametrize(("mode", "expected"), [(None, 0o600), ("0440", 0o640), ("nonsense", 0o600)])

@@ -459,15 +459,15 @@ def _say_where_log_is(outcome: Outcome, profiler: str, output: Path | None, prog
             say(f"no log was written: {how}; {why_no_log(outcome.exit_code, profiler)}")
         return
     if len(outcome.logs) == 1:
-        busiest = outcome.logs[0]
-        say(f"log: {busiest}")
+        whole = outcome.logs[0]
+        say(f"log: {whole}")
     else:
         from iolens.lab.run.processes import collect_processes
         from iolens.lab.run.separate_ranks import why_ranks_are_apart
 
         apart = why_ranks_are_apart(outcome.logs)
-        busiest = collect_processes(outcome.logs, output, program)
+        whole = collect_processes(outcome.logs, output, program)
         if apart:
             say(apart)
     if profiler == "iolens":
-        say(f"next: iolens report {shlex.quote(str(busiest))}")
+        say(f"next: iolens report {shlex.quote(str(whole))}")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -26,11 +25,13 @@ _PROCESSES, _FILES = "processes.csv", "files.csv"
 class Merged:
     """`processes`: a row per log, in the order of their starts, with `log` `command` `ranks` `started` (UTC) `seconds`
     `files` `bytes_read` `bytes_written` `io_seconds`. `files`: a row per path, those with most bytes first, with `path`
-    `logs` (how many touched it) `bytes_read` `bytes_written` `seconds` (summed over ranks and logs).
+    `logs` (how many touched it) `bytes_read` `bytes_written` `seconds` (summed over ranks and logs). `after_finalize`:
+    the number of logs that a rank wrote after the log of its job.
     """
 
     processes: pd.DataFrame
     files: pd.DataFrame
+    after_finalize: int
 
 
 def _gathered(logs: Sequence[Path], program: str) -> tuple[Path, ...]:
@@ -54,7 +55,7 @@ def _merge_logs(logs: Sequence[Path]) -> Merged:
     from iolens.log import read_log
     from iolens.metrics.files.overview import all_files
 
-    rows, parts = [], []
+    rows, parts, after_finalize = [], [], 0
     for log in logs:
         try:
             job = read_log(log)
@@ -63,6 +64,7 @@ def _merge_logs(logs: Sequence[Path]) -> Merged:
             continue
         found = all_files(job).frame()
         rows.append(_process_row(job, found))
+        after_finalize += bool(job.info.get("after_finalize"))
         parts.append(found[["path", "bytes_read", "bytes_written"]].assign(logs=1, seconds=found["seconds_sum"]))
     if not rows:
         raise IolensError("no log could be read, so there are no merged tables")
@@ -70,7 +72,7 @@ def _merge_logs(logs: Sequence[Path]) -> Merged:
     sums = pd.concat(parts).groupby("path", as_index=False).sum()
     order = (sums["bytes_read"] + sums["bytes_written"]).sort_values(ascending=False, kind="stable").index
     columns = ["path", "logs", "bytes_read", "bytes_written", "seconds"]
-    return Merged(processes, sums.loc[order, columns].reset_index(drop=True))
+    return Merged(processes, sums.loc[order, columns].reset_index(drop=True), after_finalize)
 
 
 def _process_row(job: Job, found: pd.DataFrame) -> dict[str, object]:
@@ -95,8 +97,8 @@ def _write_tables(merged: Merged, folder: Path) -> None:
 
 
 def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -> Path:
-    """Merges logs in `folder`, or in a new folder named after the program, and prints where they are. Returns the log
-    with most I/O time.
+    """Merges logs in `folder`, or in a new folder named after the program, and prints where they are. Returns the
+    folder.
     """
     if folder is None:
         logs = _gathered(logs, program)
@@ -108,6 +110,10 @@ def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -
         f"{len(total)} logs in {folder}: {len(merged.files)} files, "
         f"{total['bytes_read'].sum()} bytes read, {total['bytes_written'].sum()} bytes written"
     )
-    command = f"iolens report {shlex.quote(str(folder))}"
-    say(f"merged: {folder / _PROCESSES}, {folder / _FILES}; `{command}` makes one report of them")
-    return folder / str(total.loc[total["io_seconds"].idxmax(), "log"])
+    say(f"merged: {folder / _PROCESSES}, {folder / _FILES}")
+    if merged.after_finalize:
+        say(
+            f"{merged.after_finalize} of the logs hold what one rank did after MPI_Finalize; the log of all ranks ends "
+            "there"
+        )
+    return folder

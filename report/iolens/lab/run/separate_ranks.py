@@ -31,7 +31,8 @@ def why_ranks_are_apart(logs: Sequence[Path]) -> str | None:
     for job in _read(logs[:_LOOKED_AT]):
         variables = job.info.get("environment", {})
         rank = next((variables[name] for name in _RANKS if name in variables), None)
-        if job.nprocs == 1 and rank is not None and variables.get("IOLENS_MPI") != "0":
+        was_recorded = job.nprocs > 1 or job.info.get("after_finalize")
+        if not was_recorded and rank is not None and variables.get("IOLENS_MPI") != "0":
             programs.setdefault(job.exe, set()).add(rank)
     apart = next((program for program, ranks in programs.items() if len(ranks) > 1), None)
     return f"each rank of {apart} has a log of its own: {_reason(apart)}" if apart else None
