@@ -132,13 +132,8 @@ static int unnamed_file(void)
 }
 
 /* Checks that nothing but the program writes to its folder. */
-static int watched(void)
+static int print_events(int fd)
 {
-    int fd = inotify_init1(IN_NONBLOCK);
-    inotify_add_watch(fd, ".", IN_ALL_EVENTS);
-    close(made("f"));
-    rename("f", "g");
-    unlink("g");
     char events[PAGE];
     long bytes = read(fd, events, sizeof events);
     for (long at = 0; at < bytes;) {
@@ -147,6 +142,31 @@ static int watched(void)
         at += (long)sizeof *event + event->len;
     }
     return puts("") < 0;
+}
+
+static int watched(void)
+{
+    int fd = inotify_init1(IN_NONBLOCK);
+    inotify_add_watch(fd, ".", IN_ALL_EVENTS);
+    close(made("f"));
+    rename("f", "g");
+    unlink("g");
+    return print_events(fd);
+}
+
+/* The program watches its own file while it and a child use another one. */
+static int watches_itself(void)
+{
+    int fd = inotify_init1(IN_NONBLOCK);
+    inotify_add_watch(fd, "/proc/self/exe", IN_ALL_EVENTS);
+    close(made("f"));
+    pid_t child = fork();
+    if (child == 0) {
+        close(made("g"));
+        exit(0);
+    }
+    waitpid(child, NULL, 0);
+    return print_events(fd);
 }
 
 static int events(void)
@@ -297,6 +317,7 @@ static const struct harm_kind KINDS[] = {{"close_from", close_from},
                                          {"executed_memory", executed_memory},
                                          {"unnamed_file", unnamed_file},
                                          {"watched", watched},
+                                         {"watches_itself", watches_itself},
                                          {"events", events},
                                          {"faults", faults},
                                          {"posix_aio", posix_aio},

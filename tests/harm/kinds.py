@@ -191,6 +191,7 @@ SINGLE = (
     *parts(
         "harm_descriptors",
         "close_from close_by_range close_on_exec memory_file executed_memory unnamed_file watched "
+        "watches_itself "
         "events faults posix_aio moved_in_kernel handed_over streams other_output",
     ),
     *parts(

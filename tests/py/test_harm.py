@@ -17,6 +17,7 @@ QUICK = [
     "pipes",
     "redirections",
     "background jobs",
+    "descriptors: watches_itself",
     "traps",
     "perl forks",
     "alternate stacks",

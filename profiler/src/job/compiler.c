@@ -59,12 +59,17 @@ static bool has_line(const char *out, const char *text)
     return false;
 }
 
-void compiler_read(const char *path, char *out, size_t size)
+static char iolens_compilers[COMPILER_BYTES];
+
+const char *compiler_names(void) { return iolens_compilers; }
+
+void compiler_read(void)
 {
+    char *out = iolens_compilers;
+    const size_t size = sizeof iolens_compilers;
     struct parts *parts = pages_alloc(sizeof *parts);
-    int fd = parts ? (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
+    int fd = parts ? (int)system_call(SYS_openat, AT_FDCWD, "/proc/self/exe", O_RDONLY | O_CLOEXEC, 0) : -1;
     size_t used = 0, bytes = fd >= 0 ? read_comment(fd, parts) : 0;
-    out[0] = '\0';
     for (size_t at = 0; at < bytes; at += strlen(parts->comment + at) + 1) {
         const char *entry = parts->comment + at;
         size_t length = strlen(entry);

@@ -10,7 +10,6 @@
 #include "../memory/arena.h"
 #include "../memory/buffer.h"
 #include "command_line.h"
-#include "compiler.h"
 #include "environment.h"
 #include "../system/hash.h"
 #include "../system/host_name.h"
@@ -106,7 +105,7 @@ void identity_read(struct identity *identity, const struct identity *earlier, mo
         clear(identity);
         identity->uid = (int64_t)getuid();
         host_name(identity->host, sizeof identity->host);
-        compiler_read("/proc/self/exe", identity->compiler, sizeof identity->compiler);
+        put_text(identity->compiler, sizeof identity->compiler, compiler_names(), strlen(compiler_names()));
         processor_read(&identity->processor);
     }
     read_user(identity);

@@ -9,9 +9,10 @@
 #include "../system/processor.h"
 
 #include "command_line.h"
+#include "compiler.h"
 #include "mounts.h"
 
-enum { HOST_BYTES = 64, ENVIRONMENT_BYTES = 16384, COMPILER_BYTES = 512, MOUNTS_BYTES = 20480 };
+enum { HOST_BYTES = 64, ENVIRONMENT_BYTES = 16384, MOUNTS_BYTES = 20480 };
 
 struct identity {
     int64_t uid;

@@ -15,6 +15,7 @@
 #include "../runtime/context.h"
 #include "../files/fds.h"
 #include "../job/command_line.h"
+#include "../job/compiler.h"
 #include "finish.h"
 #include "../system/float_state.h"
 #include "../system/long_section.h"
@@ -194,6 +195,7 @@ static void prepare_recording(void)
 {
     clock_prepare(&iolens.clock);
     know_places();
+    compiler_read();
     start_arenas();
     iolens.jobid = positive(iolens.settings.jobid, iolens.pid);
     if (positive(iolens.settings.memory, 0) == 0)
