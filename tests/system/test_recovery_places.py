@@ -13,6 +13,7 @@ from pathlib import Path
 
 import darshan
 import pytest
+from iolens.advise import diagnosis
 from iolens.log import read_log
 from recovery_program import begin, check_log, command, finish, program, recover, wait_until
 
@@ -123,6 +124,13 @@ def test_a_full_spool_folder_loses_only_later_files_of_a_killed_process(
     assert set(frame["POSIX_WRITES"]) == {10}
     reason = report.metadata["job"]["metadata"].get("partial", "")
     assert (len(frame) == 1500, "ran out of room" in reason) == {"return": (True, False), "kill": (False, True)}[how]
+    job = read_log(log)
+    assert len(job.partial) == {"return": 0, "kill": 2}[how], job.partial
+    assert "IOLENS_MEMORY" not in " ".join(job.partial)
+    notes = [note.remedy for note in diagnosis(job).notes if note.id == "log-partial"]
+    assert [("IOLENS_SPOOL" in remedy, "IOLENS_MEMORY" in remedy) for remedy in notes] == [(True, False)] * (
+        how == "kill"
+    )
     assert not list(small_disk.rglob("*.spool"))
 
 
@@ -145,7 +153,7 @@ def test_a_limit_of_memory_harms_no_program_and_is_said_in_the_log(tmp_path: Pat
     assert done.returncode == 137, done.stderr
     assert len(list(tmp_path.glob("file*"))) == 1500
     (log,) = tmp_path.glob("*.darshan")
-    assert any("POSIX" in reason for reason in read_log(log).partial)
+    assert any("no room" in reason for reason in read_log(log).partial)
 
 
 NODE = """

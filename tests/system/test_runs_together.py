@@ -314,7 +314,6 @@ def test_files_with_command_lines_have_the_permissions_of_logs(mode: str | None,
 
 def test_without_a_log_only_known_reasons_are_given(folder: Path) -> None:
     spool = folder / "spool"
-    spool.mkdir()
     kill = f"cat data >/dev/null; rm -r '{spool}'; kill -KILL $$"
     for settings, script, reason in (
         ({"IOLENS_SPOOL": "none"}, "read x <data; kill -KILL $$", "with IOLENS_SPOOL=none a killed process"),
@@ -323,8 +322,14 @@ def test_without_a_log_only_known_reasons_are_given(folder: Path) -> None:
             kill,
             f"but {spool}/iolens-{os.geteuid()} did not",
         ),
+        (
+            {"IOLENS_SPOOL": str(spool), "IOLENS_APP_EXCLUDE": "rm"},
+            f"read x <data; rm '{spool}'/*/*; kill -KILL $$",
+            "or its spool was removed from",
+        ),
         ({}, "exit 3", "either no process loaded the profiler, or none of those that did opened a file"),
     ):
+        spool.mkdir(exist_ok=True)
         with started("--", "sh", "-c", script, cwd=folder, **settings) as process:
             said = process.communicate(timeout=PATIENCE)[1]
         assert "no log was written: " in said

@@ -98,6 +98,45 @@ static void add_processor(struct buffer *out, const struct processor *processor)
     buffer_format(out, "\"peak\": %lld}, ", (long long)processor->peak);
 }
 
+/* Returns the number of ranks on which each module lacks something: there, whole files were left out. */
+static int64_t ranks_without_files(void)
+{
+    int64_t least = iolens_registry.ranks_partial[0];
+    for (int m = 1; m < MODULE_COUNT; m++)
+        if (iolens_registry.ranks_partial[m] < least)
+            least = iolens_registry.ranks_partial[m];
+    return least;
+}
+
+/* Adds what modules could not record, and for files that no module recorded one sentence, which does not name
+ * modules that the program never used. A recovered log does not know if memory or the spool was full. */
+static const char *add_modules_without_room(struct buffer *out, const char *comma)
+{
+    int64_t without_files = ranks_without_files();
+    if (without_files > 0) {
+        buffer_format(
+            out, "%s\"Some files are missing on %lld rank(s), because there was no room for them in %s\"",
+            comma, (long long)without_files,
+            iolens.lost ? "the spool or in memory." : "memory. Raise IOLENS_MEMORY.");
+        comma = ", ";
+    }
+    for (int m = 0; m < MODULE_COUNT; m++) {
+        const char *limit = iolens_filter.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
+        int64_t ranks = iolens_registry.ranks_partial[m];
+        if (ranks <= without_files)
+            continue;
+        buffer_format(out,
+                      "%s\"The %s module ran out of room on %lld rank(s), and later activity is missing.",
+                      comma, modules[m]->name, (long long)ranks);
+        if (!iolens.lost || limit)
+            buffer_format(out, " Raise %s%s.", limit ? limit : "",
+                          limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
+        buffer_format(out, "\"");
+        comma = ", ";
+    }
+    return comma;
+}
+
 static void add_partial(struct buffer *out)
 {
     const int64_t *partial = iolens_registry.ranks_partial;
@@ -118,17 +157,7 @@ static void add_partial(struct buffer *out)
                       comma, (long long)partial[RANKS_WITHOUT_MEMORY]);
         comma = ", ";
     }
-    for (int m = 0; m < MODULE_COUNT; m++) {
-        const char *limit = iolens_filter.most_records[m] > 0 ? "MAX_RECORDS" : modules[m]->limit;
-        if (!partial[m])
-            continue;
-        buffer_format(
-            out,
-            "%s\"The %s module ran out of room on %lld rank(s), and later activity is missing. Raise %s%s.\"",
-            comma, modules[m]->name, (long long)partial[m], limit ? limit : "",
-            limit ? " or IOLENS_MEMORY" : "IOLENS_MEMORY");
-        comma = ", ";
-    }
+    comma = add_modules_without_room(out, comma);
     for (int t = 0; t < TABLE_COUNT; t++) {
         const char *lacks = table_left_out(t);
         if (!lacks)

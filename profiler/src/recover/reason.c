@@ -60,8 +60,10 @@ void reason_write(const struct reason *reason, char *text, size_t size)
     if (reason->ranks > 0)
         used = add_missing(reason, text, size, used);
     if (reason->overflowed_count > 0)
-        used = add(text, size, used,
-                   "; %d process(es) ran out of room for records, so that files used later are missing",
-                   reason->overflowed_count);
+        used =
+            add(text, size, used,
+                "; the spool folder ran out of room for records of %d process(es), so that files used later "
+                "are missing: IOLENS_SPOOL names a folder with more room",
+                reason->overflowed_count);
     add(text, size, used, ".");
 }

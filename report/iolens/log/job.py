@@ -148,13 +148,14 @@ class Job:
 
     @property
     def partial(self) -> tuple[str, ...]:
-        """Returns sentences on why the log is incomplete; none if it is complete."""
+        """Returns sentences on why the log is incomplete; none if it is complete. A log of iolens has them itself."""
+        own = map(str, self.info.get("partial", ()))
         reasons = [
             f"The profiler ran out of memory for {module.name}: some of its records are missing."
             for module in self.modules
             if module.partial
         ]
-        return (*self.missing, *reasons, *map(str, self.info.get("partial", ())))
+        return (*self.missing, *(own if self.is_recovered else reasons))
 
     @property
     def is_recovered(self) -> bool:

@@ -21,6 +21,13 @@ def why_no_log(exit_code: int, profiler: str) -> str:
     if exit_code > _SIGNALLED and not any(folder.is_dir() for folder in default_folders()):
         folders = " and ".join(map(str, default_folders()))
         return f"a killed process leaves its records in a spool, but {folders} did not exist any more when it ended"
+    if exit_code > _SIGNALLED:
+        places = " or ".join(map(str, default_folders()))
+        return (
+            "a killed process leaves its records in a spool, and there is none: it did not load the profiler, "
+            f"it opened no file that is recorded, or its spool was removed from {places}; a message above may give the "
+            "reason"
+        )
     return (
         "either no process loaded the profiler, or none of those that did opened a file that it records; a message "
         "above may give the reason"

@@ -17,12 +17,22 @@ own log."""
 _REPLACED_SIGN = "became another program"
 """Words of the reason that `iolens-recover` gives for a process that called exec."""
 
+_ENDED_SIGNS = ("ended without writing its log", "A snapshot while")
+"""Words of the reasons for a process that did not end by itself, or that still ran."""
+
 _DAMAGED = """\
 Copy the log again from where it was written. If the copy is damaged, too, the
 profiler wrote it so: a newer version may help."""
 
 _DAMAGED_SIGN = "The log is damaged"
 """Words with which the reader names a region that cannot be read."""
+
+_SPOOL = """\
+Give the records of programs that may be killed more room: the folder that
+IOLENS_SPOOL names, else /dev/shm or /tmp."""
+
+_SPOOL_SIGN = "the spool folder ran out of room"
+"""Words of the reason for records that were only in the memory of a killed process."""
 
 _MEMORY = """\
 Give the profiler more memory, or record fewer files:
@@ -37,14 +47,17 @@ def check(job: Job, limits: Limits) -> Seen | None:
     """Returns the remarks in the log that say which of its parts are missing; None if it is complete."""
     if not job.partial:
         return None
+    said = " ".join(job.partial)
     full = [module.name for module in job.modules if module.partial]
-    remedies = [_MEMORY.replace("{modules}", ",".join(full))] if full else []
-    damaged = [reason for reason in job.partial if reason.startswith(_DAMAGED_SIGN)]
-    if len(job.partial) > len(full) + len(damaged):
-        is_replaced = any(_REPLACED_SIGN in reason for reason in job.partial)
-        remedies.insert(0, _REPLACED if is_replaced else _ENDED)
-    remedies += [_DAMAGED] * bool(damaged)
-    return Seen(" ".join(job.partial), None, "", "\n\n".join(remedies))
+    is_spool = _SPOOL_SIGN in said
+    remedies = {
+        _REPLACED: _REPLACED_SIGN in said,
+        _ENDED: any(sign in said for sign in _ENDED_SIGNS),
+        _SPOOL: is_spool,
+        _MEMORY.replace("{modules}", ",".join(full)): bool(full) and not is_spool,
+        _DAMAGED: any(reason.startswith(_DAMAGED_SIGN) for reason in job.partial),
+    }
+    return Seen(said, None, "", "\n\n".join(remedy for remedy, fits in remedies.items() if fits))
 
 
 RULE = Rule(
