@@ -130,8 +130,8 @@ format: ## format C and Python in place
 	@git ls-files '*.c' '*.h' | xargs .venv/bin/clang-format -i
 	@.venv/bin/ruff format -q report tests packaging docs
 
-harm: build ## run two hundred kinds of programs with and without the profiler and compare; WORDS="perl git" chooses kinds
-	@.venv/bin/python tests/harm/compare.py $(WORDS)
+harm: build ## run two hundred kinds of programs with and without the profiler and compare; WORDS="perl git" chooses kinds, SURROUNDINGS=30 SEED=1 runs some behind nohup, make, a terminal …
+	@.venv/bin/python $(if $(SURROUNDINGS),tests/harm/surroundings.py $(SURROUNDINGS) $(or $(SEED),1),tests/harm/compare.py $(WORDS))
 
 cephfs-test: build ## start a throw-away CephFS on this machine (root, /dev/fuse, Debian's packages), test on it, and stop it
 	@bash tests/system/cephfs.sh test $(or $(CEPHFS),/tmp/iolens-cephfs)
