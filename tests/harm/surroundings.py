@@ -36,7 +36,7 @@ SURROUNDINGS: Mapping[str, str] = {
 
 _OWN = re.compile(
     rb"iolens: (?:log: |next: |merged: |\d+ logs in |no log was written: |[^\n]* so it runs without the profiler|"
-    rb"recording ends where |\d+ of the logs )[^\n]*\r?\n"
+    rb"recording ends where |logs of what one rank )[^\n]*\r?\n"
 )
 """Lines that `iolens run` itself prints when the program has ended."""
 

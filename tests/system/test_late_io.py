@@ -67,7 +67,7 @@ def test_callbacks_are_in_the_log_of_the_job_and_the_rest_in_another(mpi: MpiLib
 
 def test_a_run_says_which_logs_came_after_the_log_of_the_job(tmp_path: Path) -> None:
     done = run(library("usual"), tmp_path, before=(*RUN, "--output", "out", "--"))
-    assert "1 of the logs hold what one rank did after MPI_Finalize" in done.stderr
+    assert "after MPI_Finalize, where the log of all ranks ends: 1\n" in done.stderr
     assert "has a log of its own" not in done.stderr
     assert done.stderr.endswith("iolens: next: iolens report out\n")
 

@@ -4,6 +4,7 @@ a message names the folder of the records.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -145,6 +146,26 @@ def test_without_any_room_for_a_spool_that_is_said(how: str, tmp_path: Path, sma
         in done.stderr
     )
     assert len(list(tmp_path.glob("*.darshan"))) == (how == "return")
+
+
+@pytest.mark.parametrize("how", ["kill", "exec"])
+def test_a_spool_finds_a_name_beside_those_of_many_containers(how: str, tmp_path: Path) -> None:
+    """Processes of containers that start together may have one number and one start. The script, whose number and start
+    the program keeps, takes the first names.
+    """
+    folder = tmp_path / "spool" / f"iolens-{os.geteuid()}"
+    folder.mkdir(parents=True, mode=0o700)
+    (tmp_path / "script").write_text(
+        "read -r line </proc/$$/stat; set -- ${line##*)}; shift 19\n"
+        f"for name in $$ $$-$1 $$-$1-2; do echo other >{folder}/$name.spool; done\n"
+        f"exec {program('spool_killed', 'gcc')} {how} 3\n"
+    )
+    words = ["env", "IOLENS_APP_EXCLUDE=sh", "sh", str(tmp_path / "script")]
+    done = finish(begin(tmp_path, words, spool=tmp_path / "spool"))
+    assert done.returncode == {"kill": 137, "exec": 0}[how], done.stderr
+    assert "cannot make a spool" not in done.stderr
+    (log,) = tmp_path.glob("*.darshan")
+    assert ("became another program" in read_log(log).partial[0]) == (how == "exec")
 
 
 def test_a_limit_of_memory_harms_no_program_and_is_said_in_the_log(tmp_path: Path) -> None:

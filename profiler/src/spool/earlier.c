@@ -34,25 +34,25 @@ static int open_own(const char *path, const struct spool_process *self)
     return -1;
 }
 
-/* Opens the spool at the first of its two possible names; at the second, if the first is taken by another
- * process's spool. Returns a descriptor, or -1. */
+/* Opens the spool at the first of its possible names that is not taken by another process's spool. Returns a
+ * descriptor, or -1. */
 static int find(char path[PATH_BYTES], const char *parent)
 {
     struct stat info;
-    struct spool_process self;
-    int stem =
-        snprintf(path, PATH_BYTES, "%s/iolens-%u/%d", parent, (unsigned)file_owner_now(), (int)iolens.pid);
+    struct spool_process self = {.pid = iolens.pid};
+    int stem = snprintf(path, PATH_BYTES, "%s/iolens-%u/", parent, (unsigned)file_owner_now());
     if (stem + SPOOL_NAME_BYTES > PATH_BYTES)
         return -1;
-    strcpy(path + stem, SPOOL_SUFFIX);
-    if (file_info_at(AT_FDCWD, path, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return -1;
-    spool_describe_process(&self);
-    int fd = open_own(path, &self);
-    if (fd >= 0)
-        return fd;
-    snprintf(path + stem, SPOOL_NAME_BYTES, "-%lld" SPOOL_SUFFIX, (long long)self.start_ticks);
-    return open_own(path, &self);
+    for (int nth = 0, fd; nth < SPOOL_NAMES; nth++) {
+        spool_file_name(path + stem, &self, nth);
+        if (file_info_at(AT_FDCWD, path, &info, AT_SYMLINK_NOFOLLOW) != 0)
+            return -1;
+        if (nth == 0)
+            spool_describe_process(&self);
+        if ((fd = open_own(path, &self)) >= 0)
+            return fd;
+    }
+    return -1;
 }
 
 /* Maps the spool at its original address and returns the result of `worth`; false if it cannot be mapped

@@ -147,19 +147,30 @@ static void fill_header(struct spool_header *header)
     memcpy(header->magic, SPOOL_MAGIC, sizeof header->magic);
 }
 
-/* Creates the file of the spool and returns its descriptor. It is named after the process, and also after its
- * start if an earlier process of the same number left its spool. */
-static int create_file(int folder, char *name, size_t size)
+void spool_file_name(char name[SPOOL_NAME_BYTES], const struct spool_process *self, int nth)
 {
-    struct spool_process self;
-    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    snprintf(name, size, "%d" SPOOL_SUFFIX, (int)iolens.pid);
-    int fd = (int)system_call(SYS_openat, folder, name, flags, 0600);
-    if (fd >= 0 || errno != EEXIST)
-        return fd;
-    spool_describe_process(&self);
-    snprintf(name, size, "%d-%lld" SPOOL_SUFFIX, (int)iolens.pid, (long long)self.start_ticks);
-    return (int)system_call(SYS_openat, folder, name, flags, 0600);
+    int used = snprintf(name, SPOOL_NAME_BYTES, "%d", (int)self->pid);
+    if (nth > 0)
+        used += snprintf(name + used, SPOOL_NAME_BYTES - (size_t)used, "-%lld", (long long)self->start_ticks);
+    if (nth > 1)
+        used += snprintf(name + used, SPOOL_NAME_BYTES - (size_t)used, "-%d", nth);
+    snprintf(name + used, SPOOL_NAME_BYTES - (size_t)used, SPOOL_SUFFIX);
+}
+
+/* Creates the file of the spool under the first free name, and returns its descriptor. */
+static int create_file(int folder, char name[SPOOL_NAME_BYTES])
+{
+    struct spool_process self = {.pid = iolens.pid};
+    int fd = -1;
+    errno = EEXIST;
+    for (int nth = 0; fd < 0 && errno == EEXIST && nth < SPOOL_NAMES; nth++) {
+        if (nth == 1)
+            spool_describe_process(&self);
+        spool_file_name(name, &self, nth);
+        fd = (int)system_call(SYS_openat, folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              0600);
+    }
+    return fd;
 }
 
 static bool create_in(const char *parent)
@@ -169,7 +180,7 @@ static bool create_in(const char *parent)
     int where = open_folder(parent, folder, sizeof folder);
     if (where < 0)
         return false;
-    int fd = create_file(where, name, sizeof name);
+    int fd = create_file(where, name);
     size_t bytes = SPOOL_HEADER_BYTES + spool->first_slab;
     char *pages = fd >= 0 ? map_more(fd, bytes) : NULL;
     int error = errno;

@@ -28,6 +28,7 @@ enum {
     SPOOL_HEADER_BYTES = 1 << 16,
     SPOOL_TEXT_BYTES = 8192,
     SPOOL_NAME_BYTES = 64,
+    SPOOL_NAMES = 1000,
     SPOOL_PLACES = 64,
     SPOOL_TABLES = 64,
     SPOOL_FOLDERS = 2
@@ -108,6 +109,11 @@ void spool_start(uint64_t layout, void (*tell)(void));
 
 /* Fills in the facts by which a spool names this process. */
 void spool_describe_process(struct spool_process *process);
+
+/* Forms the n-th name that the file of a process's spool may have: its number, then its start as well, then a
+ * counter. An earlier process may have left a spool of this number, and containers that start together may
+ * each have a process of the same number and start. */
+void spool_file_name(char name[SPOOL_NAME_BYTES], const struct spool_process *self, int nth);
 
 /* Returns `bytes` (whole pages) of new zeroed memory, or NULL after one message with the reason. */
 void *spool_extend(size_t bytes);

@@ -112,8 +112,5 @@ def collect_processes(logs: Sequence[Path], folder: Path | None, program: str) -
     )
     say(f"merged: {folder / _PROCESSES}, {folder / _FILES}")
     if merged.after_finalize:
-        say(
-            f"{merged.after_finalize} of the logs hold what one rank did after MPI_Finalize; the log of all ranks ends "
-            "there"
-        )
+        say(f"logs of what one rank did after MPI_Finalize, where the log of all ranks ends: {merged.after_finalize}")
     return folder
