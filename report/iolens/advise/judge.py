@@ -13,6 +13,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.standing import HARDLY, INCOMPLETE, JUDGED, NOTHING, SHORT, WHOLE_SECONDS, log_standing
 from iolens.advise.table import RULES
 from iolens.log import Job
+from iolens.log.job import on_counters
 from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 from iolens.metrics.job.spent import io_span
@@ -114,7 +115,7 @@ def _part_of_run(job: Job, share: float, spent: float, limit: str = "") -> str:
 
 def _recorded_io(job: Job) -> str:
     """Returns the name of the I/O that the log has, for the middle of a sentence."""
-    return "recorded I/O" if job.partial or unrecorded_files(job) else "I/O"
+    return "recorded I/O" if on_counters(job.partial) or unrecorded_files(job) else "I/O"
 
 
 def _nothing_found(found: Sequence[Finding], outside: Sequence[str]) -> str:

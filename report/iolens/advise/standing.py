@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iolens.advise.limits import Limits
 from iolens.log import Job
+from iolens.log.job import on_counters
 from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share
 
@@ -33,7 +34,7 @@ def log_standing(job: Job, limits: Limits) -> str:
     if job.coarse:
         return WHOLE_SECONDS
     if share < limits["worth_gain"]:
-        is_incomplete = job.missing or unrecorded_files(job)
+        is_incomplete = on_counters(job.missing) or unrecorded_files(job)
         return INCOMPLETE if is_incomplete else HARDLY if is_close(share, limits) else NOTHING
     return SHORT if spent < limits["least_seconds"] else JUDGED
 

@@ -45,7 +45,7 @@ _REPLAYED = (
 
 _ONLY_SUM = "The log has only the sum over ranks of this time, and not the time of the slowest rank."
 
-_WHOLE = 0.995
+_WHOLE = 0.99
 """Part of the run from which a bound says no more than that the remedy cannot save the whole run."""
 
 _TIGHT = 1.1

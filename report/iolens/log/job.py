@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -79,8 +79,18 @@ _UNFOLLOWED = {
 }
 """Names of what the table `unfollowed` counts, where the column's own name does not say it."""
 
+_BESIDE_COUNTERS = ("DXT", "IOLENS_WHY", "HEATMAP", "LUSTRE")
+"""Names of parts of a log whose loss leaves the counters and times of all calls complete."""
+
 _COARSE = 10.0
 """Minimum run time in seconds for which a clock of whole seconds is accurate enough to compute shares."""
+
+
+def on_counters(reasons: Iterable[str]) -> tuple[str, ...]:
+    """Returns those of the sentences of `Job.partial` that are about counters and times, not about traces, heat maps or
+    layouts.
+    """
+    return tuple(reason for reason in reasons if not any(part in reason for part in _BESIDE_COUNTERS))
 
 
 @dataclass(frozen=True, eq=False)

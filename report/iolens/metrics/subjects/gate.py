@@ -14,6 +14,7 @@ from difflib import get_close_matches
 
 from iolens.errors import UsageError
 from iolens.log import Job
+from iolens.log.job import on_counters
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
 from iolens.metrics.subjects.aligned import Key, numbers, typical
 from iolens.metrics.subjects.subject import Subject
@@ -141,7 +142,7 @@ def _doubted(verdict: LimitVerdict, base: Subject, new: Subject) -> LimitVerdict
 
 def _is_cut(job: Job) -> bool:
     """Returns whether counts and times of a log are too small; traces that ran out of room change neither."""
-    return any("DXT" not in reason and "IOLENS_WHY" not in reason for reason in job.partial)
+    return bool(on_counters(job.partial))
 
 
 def _ratio(base: Sequence[float], new: Sequence[float], unit: str, risk: float) -> tuple[Ratio | None, str]:

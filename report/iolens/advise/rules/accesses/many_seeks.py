@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
+from iolens.log.records import Records
 from iolens.metrics.files.use import by_file, most_first
 from iolens.metrics.job.spent import NONE, slowest_seconds
 
@@ -33,6 +36,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         transfers, seeks = table["READS"] + table["WRITES"], table["SEEKS"]
         asked = table["OPENS"] + table.get("STATS", 0.0)
         chosen = (transfers > 0) & (seeks >= limits["seek_share"] * transfers) & (seeks >= _MOSTLY * asked)
+        chosen &= _can_take(table)
         if seeks[chosen].sum() < max(1.0, limits["few_calls"]):
             continue
         ids = table["id"][most_first(seeks, chosen)]
@@ -47,6 +51,19 @@ def check(job: Job, limits: Limits) -> Seen | None:
     return Seen(
         evidence, spent, "It assumes that all metadata calls on these files take no time on the slowest rank.", REMEDY
     )
+
+
+def _can_take(table: Records) -> np.ndarray:
+    """Returns a mask of the files whose seeks can have taken most of the time of metadata calls. Seeks come between
+    transfers: in a file of one rank, they cannot take longer than the time from the first transfer to the last that is
+    not spent in transfers.
+    """
+    between, is_open = np.zeros(len(table)), table["ranks"] > 1
+    for way in ("READ", "WRITE"):
+        lasted = table[f"F_{way}_END_TIMESTAMP"] - table[f"F_{way}_START_TIMESTAMP"]
+        is_open |= (table[f"F_{way}_TIME"] > 0) & (lasted <= 0)
+        between += np.maximum(lasted - table[f"F_{way}_TIME"], 0.0)
+    return np.asarray(is_open | (between >= 0.5 * table["F_META_TIME"]))
 
 
 RULE = Rule(

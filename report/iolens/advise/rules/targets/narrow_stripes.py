@@ -64,6 +64,7 @@ def _side_by_side(job: Job, table: Records) -> np.ndarray:
     """
     pair, ids = under_mpiio(job), table["id"].tolist()
     collective = set() if pair is None else set(pair[0]["id"][collective_calls(pair[0]) > 0].tolist())
+    collective -= _used_in_turn(job)
     known = [posix_users(job, way) for way in _COUNTERS]
     most = [max((each[key] for each in known if key in each), default=0) for key in ids]
     return np.array(
@@ -72,6 +73,21 @@ def _side_by_side(job: Job, table: Records) -> np.ndarray:
             for key, users, ranks in zip(ids, most, table["ranks"].tolist(), strict=True)
         ]
     )
+
+
+def _used_in_turn(job: Job) -> set[int]:
+    """Returns the files that each rank opened by itself in MPI-IO and that no two ranks write or read, such as files of
+    one rank each that another rank reads later.
+    """
+    records = job.records.get("MPI-IO")
+    if records is None:
+        return set()
+    own, shared = records["rank"] >= 0, set(records["id"][records["rank"] < 0].tolist())
+    several = set[int]()
+    for _, counter in _COUNTERS.values():
+        used, ranks = np.unique(records["id"][own & (records[f"MPIIO_{counter}"] > 0)], return_counts=True)
+        several |= set(used[ranks > 1].tolist())
+    return set(records["id"][own].tolist()) - several - shared
 
 
 _COUNTERS = {"written": ("wrote", "BYTES_WRITTEN"), "read": ("read", "BYTES_READ")}

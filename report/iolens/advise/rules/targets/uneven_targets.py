@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules.targets import narrow_stripes
 from iolens.advise.shared.capacity import filled_stripes
 from iolens.log import Job
-from iolens.metrics.files.stripes.ost import moved_by_target
+from iolens.metrics.files.stripes.ost import moved_by_target, target_rows
 from iolens.metrics.files.stripes.striping import reached_stripes, striped_files
 from iolens.metrics.files.use import most_first
 from iolens.metrics.job.spent import NONE, slowest_seconds
@@ -29,13 +31,35 @@ def check(job: Job, limits: Limits) -> Seen | None:
     most, mean = float(moved.max()), float(moved.mean())
     if most < limits["uneven"] * mean or narrow_stripes.check(job, limits) is not None:
         return None
+    busiest = int(targets[moved.argmax()])
     spent = slowest_seconds(job, "POSIX", job.records["LUSTRE"]["id"], ("READ", "WRITE")) if _both(job) else NONE
+    left = max(mean / most, _relative_rate(job, busiest))
+    if left >= 1:
+        return None
     evidence = (
-        f"Target {targets[moved.argmax()]} moved {say.size(most)}, {most / mean:.1f} times "
+        f"Target {busiest} moved {say.size(most)}, {most / mean:.1f} times "
         f"the mean of {say.count(len(moved), 'target')}; transfers took {say.seconds(spent)} on the slowest rank."
     )
-    bound = "It assumes that the busiest target moves only the mean of all targets, at the same rate."
-    return Seen(evidence, spent * (1 - mean / most), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
+    bound = (
+        "It assumes that the busiest target moves only the mean of all targets, at the same rate."
+        if left == mean / most
+        else "It assumes that the files on the busiest target get the rate that the files on other targets had."
+    )
+    return Seen(evidence, spent * (1 - left), bound, "{layout}", layout=_even_layout(job, len(targets), limits))
+
+
+def _relative_rate(job: Job, busiest: int) -> float:
+    """Returns the rate of a rank on the busiest target, as a part of the rate on the other targets; 0 if the log does
+    not have the times of each target.
+    """
+    table = target_rows(job)
+    if table is None or np.isnan(table["seconds"]).any():
+        return 0.0
+    here = table["ost"] == busiest
+    rates = [
+        float(table["bytes"][part].sum()) / max(float(table["seconds"][part].sum()), 1e-9) for part in (here, ~here)
+    ]
+    return rates[0] / rates[1] if rates[1] > 0 else 0.0
 
 
 def _even_layout(job: Job, targets: int, limits: Limits) -> ProposedStripes | None:
@@ -61,7 +85,8 @@ RULE = Rule(
     id="uneven-targets",
     title="Bytes unevenly over targets",
     says="one target moved at least `uneven` times the mean of the targets in use (targets with only tiny files do "
-    "not count), and `narrow-stripes` is not reported",
+    "not count), files on it were slower than on the others if the log has their times, and `narrow-stripes` is not "
+    "reported",
     limits=("uneven", "much_bytes"),
     why="The run waits for the busiest target while others are idle.",
     read_more="https://wiki.lustre.org/Configuring_Lustre_File_Striping",
