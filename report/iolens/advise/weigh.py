@@ -107,8 +107,11 @@ def _estimate(seen: Seen) -> float:
 
 
 def _bound(rule: Rule, seen: Seen, job: Job, gain: float) -> float | None:
-    """Returns the largest part of the run that a remedy can save; None if nothing but the run bounds it."""
-    replayed = None if rule.beside_io else _replayed(job, seen)
+    """Returns the largest part of the run that a remedy can save; None if nothing but the run bounds it.
+
+    A replay does not bound a process without others: it keeps the work between calls, which a remedy may take away.
+    """
+    replayed = None if rule.beside_io or job.nprocs <= 1 else _replayed(job, seen)
     spans = [seen.seconds.span] if isinstance(seen.seconds, Spent) else []
     found = min([*spans, *([] if replayed is None else [replayed])], default=job.run_time)
     bound = max(gain, part_at_most(job, found))

@@ -38,8 +38,9 @@ _ALIKE = 0.95
 class Spent:
     """The seconds of the slowest rank: `least` and `most` bound them, `about` is the estimate.
 
-    `span` bounds what a run without these calls can save: with several ranks, every rank may wait for the calls of
-    another one, so that it is the time from the first of the calls to the last.
+    `span` bounds what a run without these calls can save, which is more than the time of the calls: work between them,
+    such as the formatting of each line, may go with them, and every rank may wait for the calls of another one. It is
+    the time from the first of the calls to the last.
     """
 
     least: float
@@ -97,7 +98,7 @@ def io_span(job: Job) -> float:
 def of_ranks(job: Job, seconds: np.ndarray) -> Spent:
     """Returns the time of the slowest rank from the seconds of each rank."""
     most = min(job.run_time, float(seconds.max(initial=0.0)))
-    return Spent(most, most, most, job.run_time if job.nprocs > 1 else most)
+    return Spent(most, most, most, job.run_time)
 
 
 class _Shared(NamedTuple):
@@ -130,7 +131,7 @@ def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kind
     least, about, most = _shared_seconds(job, name, shared, kinds)
     mean = float(alone.sum() + shared.chosen.sum()) / ranks
     estimate = float((alone + about).max())
-    span = estimate if ranks == 1 else _span(job, records, LAYERS[name].prefix, kinds)
+    span = _span(job, records, LAYERS[name].prefix, kinds)
     found = Spent(max(mean, float((alone + least).max())), estimate, float(alone.max()) + most, span)
     return replace(found, most=max(found.most, found.about), span=max(found.span, found.about)).within(job.run_time)
 
@@ -213,7 +214,8 @@ def _stamps(records: Records, column: str) -> np.ndarray:
 
 
 def _span(job: Job, records: Records, prefix: str, kinds: tuple[str, ...]) -> float:
-    """Returns the seconds between the first and the last of the calls on each file, without counting any twice; the run
+    """Returns the seconds between the first and the last of the calls on each file, without counting any twice; of one
+    process, which may prepare a file between others, those between the first and the last of all calls. Returns the run
     time if the log does not have the times of a file.
     """
     begins, ends = [], []
@@ -227,6 +229,8 @@ def _span(job: Job, records: Records, prefix: str, kinds: tuple[str, ...]) -> fl
         return 0.0
     if (end <= 0).any() or (end < begin).any():
         return job.run_time
+    if job.nprocs <= 1:
+        return float(end.max() - begin.min())
     order = np.argsort(begin)
     begin, end = begin[order], np.maximum.accumulate(end[order])
     covered = np.concatenate([[begin[0]], end[:-1]])

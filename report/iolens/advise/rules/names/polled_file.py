@@ -41,7 +41,7 @@ def check(job: Job, limits: Limits) -> Seen | None:
         at = int(asked.argmax())
         looks = float(asked[at] / table["ranks"][at])
         small = max(table["MAX_BYTE_READ"][at], table["MAX_BYTE_WRITTEN"][at]) < limits["small_transfer"]
-        alone = asked[at] >= _MOSTLY * asked.sum() and asked[at] >= _RARELY * table["WRITES"][at]
+        alone = asked[at] >= _MOSTLY * asked.sum() and asked[at] >= _RARELY * _writes(job, int(table["id"][at]))
         if not small or not alone or looks < limits["repeats"]:
             continue
         spent = slowest_seconds(job, name, table["id"][at : at + 1], ("META", "READ"))
@@ -56,6 +56,12 @@ def check(job: Job, limits: Limits) -> Seen | None:
         )
         best = Seen(evidence, spent, "It assumes that these calls take no time on the slowest rank.", REMEDY)
     return best
+
+
+def _writes(job: Job, file: int) -> float:
+    """Returns the number of writes to a file in both layers: a C++ stream opens in one and writes in the other."""
+    tables = [table for table in (by_file(job, name) for name in ("POSIX", "STDIO")) if table is not None]
+    return sum(float(table["WRITES"][table["id"] == file].sum()) for table in tables)
 
 
 RULE = Rule(
