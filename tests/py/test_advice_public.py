@@ -10,6 +10,7 @@ import pytest
 from iolens.advise import diagnosis
 from iolens.log import Job
 from job_example import MIB, frame, job_of
+from processor_example import use
 from test_advise_rules import layouts
 
 GIB = 1024 * MIB
@@ -143,3 +144,13 @@ def test_work_between_the_calls_of_one_process_may_go_with_them(first: float, la
     frames = {"POSIX": frame("POSIX", rows)}
     found = diagnosis(job_of(10.0, nprocs=1, frames=frames, names={1: "/scratch/a", 2: "/scratch/b"}))
     assert {one.id: one.gain_words for one in found.findings}["small-writes"] == words
+
+
+@pytest.mark.parametrize(("system", "named"), [(0.5, True), (8.0, False)])
+def test_the_processor_outside_the_kernel_explains_text(system: float, named: bool) -> None:
+    """A program that prints numbers one by one makes text; one without a buffer calls the kernel each time."""
+    row = {"id": 1, "rank": 0, "WRITES": 90_000, "BYTES_WRITTEN": 1_600_000, "F_WRITE_TIME": 9.0}
+    private = {"process": use(on_core=9.8, system=system)}
+    fields = {"nprocs": 1, "frames": {"STDIO": frame("STDIO", [row])}, "names": {1: "/scratch/a"}, "private": private}
+    sentence = diagnosis(job_of(10.0, **fields)).verdict.sentence
+    assert sentence.startswith("Bound by text or small pieces in the C library") is named

@@ -77,6 +77,17 @@ def core_use(job: Job) -> CoreUse | None:
     return CoreUse(first, waited, init, recorded, np.maximum(user, 0.0), system, thread, alone)
 
 
+def least_outside_kernel(job: Job, seconds: float) -> float:
+    """Returns a lower bound on the processor time outside the kernel within calls that took `seconds` on one rank: all
+    other time of any rank, in the kernel and off the cores, is taken off. 0 if the log has no processor time.
+    """
+    use = core_use(job)
+    if use is None:
+        return 0.0
+    elsewhere = use.system + np.maximum(use.recorded - use.init - use.on_core, 0.0)
+    return 0.0 if np.isnan(elsewhere).all() else max(0.0, seconds - float(np.nanmax(elsewhere)))
+
+
 def _zero_if_unknown(seconds: float) -> float:
     """Returns the seconds, with 0 in place of NaN."""
     return seconds if not is_nan(seconds) else 0.0

@@ -9,6 +9,10 @@ from iolens.log import Job
 from iolens.metrics.files.use import among, by_file, most_first
 from iolens.metrics.job.interfaces.operations import STREAMS
 from iolens.metrics.job.spent import slowest_seconds
+from iolens.metrics.processor.usage import least_outside_kernel
+
+_MOSTLY = 0.5
+"""Part of the time in calls from which processor time outside the kernel explains it."""
 
 REMEDY = """\
 Write binary data in blocks instead of numbers as text one by one:
@@ -39,7 +43,15 @@ def check(job: Job, limits: Limits) -> Seen | None:
         f"{say.count(number, 'stdio call')} on {say.files(job, ids)} moved {say.size(size)}, {say.size(size / number)} "
         f"each, in {say.seconds(spent)} on the slowest rank."
     )
-    return Seen(evidence, spent, "It assumes that all of these calls take no time on the slowest rank.", REMEDY)
+    worked, bounds = least_outside_kernel(job, spent.least), None
+    if worked >= _MOSTLY * spent.most:
+        bounds = "text or small pieces in the C library"
+        evidence += (
+            f" For at least {say.seconds(worked)} of it the processor was outside the kernel: it made text or copied "
+            "pieces, and did not wait for storage."
+        )
+    bound = "It assumes that all of these calls take no time on the slowest rank."
+    return Seen(evidence, spent, bound, REMEDY, bounds=bounds)
 
 
 RULE = Rule(
