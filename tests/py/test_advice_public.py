@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from iolens.advise import diagnosis
 from iolens.log import Job
@@ -154,3 +155,19 @@ def test_the_processor_outside_the_kernel_explains_text(system: float, named: bo
     fields = {"nprocs": 1, "frames": {"STDIO": frame("STDIO", [row])}, "names": {1: "/scratch/a"}, "private": private}
     sentence = diagnosis(job_of(10.0, **fields)).verdict.sentence
     assert sentence.startswith("Bound by text or small pieces in the C library") is named
+
+
+@pytest.mark.parametrize(("seconds", "named"), [(7.0, True), (2.0, False)])
+def test_a_cause_of_the_time_asleep_leads(seconds: float, named: bool) -> None:
+    """A process is asleep for 9 s of 10 s: locks that took most of it are the first cause, others are not."""
+    locks = {"rank": 0, "file": 1, "locks": 100, "exclusive": 100, "refused": 0, "waits": 100, "longest": 0.5}
+    locks |= {"seconds": seconds, "unended": 0}
+    private = {"process": use(on_core=0.7), "file_locks": pd.DataFrame([locks])}
+    found = diagnosis(job_of(10.0, nprocs=1, frames=STARTED, names={1: "/scratch/a"}, private=private))
+    assert found.verdict.kind == "asleep"
+    assert found.verdict.sentence.startswith(
+        "Bound by waiting (ranks wait for file locks):" if named else "Bound by waiting:"
+    )
+
+
+STARTED = {"POSIX": frame("POSIX", [{"id": 1, "rank": 0, "OPENS": 1, "F_META_TIME": 0.01}])}

@@ -5,6 +5,7 @@ most.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from iolens.advise import say
@@ -42,6 +43,13 @@ number of parts.
 BESIDE_IO = frozenset(rule.id for rule in RULES if rule.beside_io)
 """The rules whose remedies save time outside of I/O, by id."""
 
+_ASLEEP = frozenset(rule.id for rule in RULES if rule.asleep)
+"""The rules that explain why a process was asleep or blocked outside of I/O, by id."""
+
+
+_WAITING = "Bound by waiting"
+"""Beginning of the verdict on a run that was mostly asleep or blocked."""
+
 
 def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequence[str] = ()) -> Verdict:
     """Returns what limits this run. `found`: the findings of this job; `outside`: descriptions of the gauges outside
@@ -52,7 +60,7 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
     worth = [one for one in found if one.worth_it]
     stands = log_standing(job, limits)
     if elsewhere is not None and not (elsewhere.is_too_short and (worth or stands == JUDGED)):
-        return elsewhere
+        return _with_cause(job, limits, elsewhere, worth)
     how = _HOW if job.nprocs > 1 else _HOW_ALONE
     if share is None or spent is None or stands in (NOTHING, HARDLY, SHORT, WHOLE_SECONDS, INCOMPLETE):
         if worth:
@@ -65,6 +73,18 @@ def verdict(job: Job, limits: Limits, found: Sequence[Finding], outside: Sequenc
         return _by_finding(of_io[0], share)
     why = f"the fault lies outside I/O: {worth[0].title}" if worth else _nothing_found(found, outside)
     return Verdict("transfers", f"{_part_of_run(job, share, spent)}; {why}.", how, share)
+
+
+def _with_cause(job: Job, limits: Limits, elsewhere: Verdict, worth: Sequence[Finding]) -> Verdict:
+    """Returns the verdict on a run that spent most time outside of I/O. If the run was asleep, the sentence names the
+    finding that explains half of that time or more.
+    """
+    part = _largest_part(job, limits) if elsewhere.sentence.startswith(_WAITING) else None
+    causes = [one.title for one in worth if one.id in _ASLEEP and part and (one.gain or 0.0) >= part.share / 2]
+    if not causes:
+        return elsewhere
+    cause = causes[0][0].lower() + causes[0][1:]
+    return replace(elsewhere, sentence=elsewhere.sentence.replace(_WAITING, f"{_WAITING} ({cause})", 1))
 
 
 def _too_little(job: Job, limits: Limits, stands: str, share: float | None, spent: float | None) -> str:
@@ -158,9 +178,9 @@ _LARGEST = {
     "threads": ("threads", "Bound by one thread while others have less to do: {share} of {whose} on a core"),
     "openmp": ("OpenMP", "Bound by waiting in OpenMP: {share} of {whose} in barriers and idle workers"),
     "cores": ("cores", "Bound by a lack of cores: ready to run, and waiting for a core, for {share} of {whose}"),
-    "blocked": ("asleep", "Bound by waiting: asleep or blocked outside I/O for {share} of {whose}"),
+    "blocked": ("asleep", _WAITING + ": asleep or blocked outside I/O for {share} of {whose}"),
     "children": ("asleep", "Bound by child processes: waiting outside I/O for {share} of {whose}"),
-    "off": ("asleep", "Bound by waiting: not on a core (asleep, blocked or waiting for a core) for {share} of {whose}"),
+    "off": ("asleep", _WAITING + ": not on a core (asleep, blocked or waiting for a core) for {share} of {whose}"),
     "mpi": ("mpi", "Bound by MPI: {share} of {whose}"),
     "start": ("mpi", "Bound by the start and end of MPI: {share} of {whose}"),
     "unknown": (

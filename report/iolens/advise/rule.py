@@ -50,7 +50,7 @@ class Rule:
     run that spent most of its time in I/O. `gauges`: those of `metrics.job.gauges` that the rule explains when they lie
     outside their bounds. A rule about possible errors applies `always`, to short jobs too; if it can gain too little,
     its finding is a note. `before`: rules whose findings are consequences of this one; this rule precedes them if its
-    bound is at least half of their gain.
+    bound is at least half of their gain. `asleep`: its time is one in which a process is blocked outside of I/O.
     """
 
     id: str
@@ -66,3 +66,4 @@ class Rule:
     gauges: tuple[str, ...] = ()
     always: bool = False
     before: tuple[str, ...] = ()
+    asleep: bool = False

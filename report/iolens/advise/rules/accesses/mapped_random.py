@@ -88,4 +88,5 @@ RULE = Rule(
     read_more="man 2 madvise",
     check=check,
     beside_io=True,
+    asleep=True,
 )

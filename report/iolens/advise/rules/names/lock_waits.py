@@ -76,4 +76,5 @@ RULE = Rule(
     read_more="man 2 fcntl_locking; man 2 flock",
     check=check,
     beside_io=True,
+    asleep=True,
 )
