@@ -171,3 +171,12 @@ def test_a_cause_of_the_time_asleep_leads(seconds: float, named: bool) -> None:
 
 
 STARTED = {"POSIX": frame("POSIX", [{"id": 1, "rank": 0, "OPENS": 1, "F_META_TIME": 0.01}])}
+
+
+def test_the_bound_of_metadata_is_not_their_time() -> None:
+    """A program that opened a file for each line took 0.6 of its run in these calls; its twin saved 90 % of it."""
+    row = {"id": 1, "rank": 0, "OPENS": 20_000, "WRITES": 20_000, "SIZE_WRITE_0_100": 20_000, "F_META_TIME": 6.0}
+    row |= {"BYTES_WRITTEN": 400_000, "F_OPEN_START_TIMESTAMP": 0.1, "F_OPEN_END_TIMESTAMP": 9.6}
+    found = diagnosis(job_of(10.0, nprocs=1, frames={"POSIX": frame("POSIX", [row])}, names={1: "/scratch/a"}))
+    (storm,) = [one for one in found.findings if one.id == "metadata-storm"]
+    assert storm.gain_words == "about 60 %, at most 95 % of the run"

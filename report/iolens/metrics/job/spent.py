@@ -71,8 +71,8 @@ class Spent:
         return self.least < _ALIKE * self.most
 
     def within(self, limit: float) -> Spent:
-        """Returns the same seconds, each at most `limit`."""
-        return Spent(*(min(limit, each) for each in (self.least, self.about, self.most, self.span)))
+        """Returns the same seconds in calls, each at most `limit`, within the same span."""
+        return Spent(*(min(limit, each) for each in (self.least, self.about, self.most)), self.span)
 
 
 NONE = Spent(0.0, 0.0, 0.0, 0.0)
@@ -98,7 +98,7 @@ def io_span(job: Job) -> float:
 def of_ranks(job: Job, seconds: np.ndarray) -> Spent:
     """Returns the time of the slowest rank from the seconds of each rank."""
     most = min(job.run_time, float(seconds.max(initial=0.0)))
-    return Spent(most, most, most, job.run_time)
+    return Spent(most, most, most, job.run_time if most else 0.0)
 
 
 class _Shared(NamedTuple):
@@ -133,7 +133,9 @@ def slowest_seconds(job: Job, name: str, ids: Collection[int] | np.ndarray, kind
     estimate = float((alone + about).max())
     span = _span(job, records, LAYERS[name].prefix, kinds)
     found = Spent(max(mean, float((alone + least).max())), estimate, float(alone.max()) + most, span)
-    return replace(found, most=max(found.most, found.about), span=max(found.span, found.about)).within(job.run_time)
+    return replace(found, most=max(found.most, found.about), span=min(job.run_time, max(span, estimate))).within(
+        job.run_time
+    )
 
 
 def _shared_records(job: Job, name: str, rows: np.ndarray, spent: np.ndarray) -> _Shared:
