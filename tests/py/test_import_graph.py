@@ -71,7 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("errors", "log", "metrics", "lab.storage", "lab.workloads", "lab.run", "lab.launchers", "lab"),
         *("lab.sweep.define", "lab.sweep.plan"),
     },
-    "lab.sweep.read": {"errors", "metrics", "lab", "lab.run", "lab.sweep.define"},
+    "lab.sweep.read": {"errors", "log", "metrics", "lab", "lab.outputs", "lab.run", "lab.sweep.define"},
     "lab.sweep": {"errors", "lab.run", *SWEEP},
     "lab.io500": {"errors", "lab", "lab.workloads", "lab.run", "lab.launchers"},
     "lab.subjects": {"errors", "log", "metrics", "lab.outputs", "lab.sweep.read"},

@@ -173,6 +173,18 @@ def name_in(table: Mapping[str, Any], *others: str) -> ValueKind[str]:
     return ValueKind(check, lambda: {"enum": [*table, *others]})
 
 
+@kind(type="string", minLength=1)
+def pattern(value: Any) -> str:
+    """Accepts a regular expression with one group, which matches a number."""
+    try:
+        groups_in_it = re.compile(text(value)).groups
+    except re.error as error:
+        raise ValueError(f"{value!r} is not a regular expression: {error}") from error
+    if groups_in_it != 1:
+        raise ValueError(f"{value!r} has {groups_in_it} groups; put ( ) around the number, and nothing else")
+    return str(value)
+
+
 @kind(type="array", items={"type": "array", "items": TEXT, "minItems": 2})
 def groups(value: Any) -> tuple[tuple[str, ...], ...]:
     """Accepts a list of lists of words."""

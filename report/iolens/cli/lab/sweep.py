@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from iolens.cli.output import add_results
 from iolens.cli.read.compare import tell
 from iolens.errors import UsageError
 from iolens.foreign import print_line, printable_text
+from iolens.lab.run.record import RunRecord
 from iolens.lab.say import say
 from iolens.lab.sizes import parse_size
 from iolens.lab.sweep.define.classes import DRIVERS, Choices, class_experiment, default_experiment, driver_to_be_had
@@ -130,9 +131,9 @@ def run(args: argparse.Namespace) -> int:
 
 def carry_out(sweep: Sweep, report: bool) -> int:
     """Announces the sweep, performs its missing runs, prints the outcome, makes the PDFs if wanted; returns 0 if every
-    run is good, else 1.
+    run is good, else 1, also if no run measured the metric.
     """
-    from iolens.lab.sweep.sweep import run_sweep
+    from iolens.lab.sweep.sweep import hopeless, run_sweep
 
     _announce_sweep(sweep)
     try:
@@ -141,16 +142,32 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     except KeyboardInterrupt:
         say("finished runs are kept; the same command goes on where this one stopped")
         raise
-    for record in bad:
-        print_line(f"{record.id}: {record.status}: {record.reason}")
+    ended = hopeless(sweep)
+    for line in () if ended else _lines_of_reasons(bad):
+        print_line(line)
     for kept in sweep.failed:
         print_line(f"{kept.id} failed in an earlier sweep and is not repeated: {kept.reason}")
     failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
         print(hint_of_retry(failed))
+    if ended:
+        print_line(f"no setting can be compared: {ended}")
+        return 1
     if report:
         _finish_sweep(sweep)
     return 1 if failed else 0
+
+
+def _lines_of_reasons(bad: Sequence[RunRecord]) -> list[str]:
+    """Returns a line for each reason why runs cannot be used, with the first of these runs and the number of others."""
+    alike: dict[tuple[str, str], list[RunRecord]] = {}
+    for record in bad:
+        alike.setdefault((record.status, str(record.reason).partition(" (full output: ")[0]), []).append(record)
+    lines = []
+    for (status, _), records in alike.items():
+        more = f"; {len(records) - 1} more {status} for the same reason" if len(records) > 1 else ""
+        lines.append(f"{records[0].id}: {status}: {records[0].reason}{more}")
+    return lines
 
 
 def hint_of_retry(failed: int) -> str:

@@ -12,7 +12,6 @@ from iolens.cli.output import add_results
 from iolens.errors import UsageError
 from iolens.foreign import print_line, printable_text
 from iolens.lab.sweep.define.experiment import Experiment
-from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 
 if TYPE_CHECKING:
@@ -50,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             "report.metric: a search needs one value per run, and latency has one per message size; use `iolens sweep`"
         )
-    if METRICS[experiment.metric].less_is_better:
-        raise UsageError(f"report.metric: the search optimizes bandwidths, not {experiment.metric}; use `iolens sweep`")
     from iolens.lab.tune.search import search_of
 
     search = search_of(experiment)

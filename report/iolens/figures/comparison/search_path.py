@@ -16,9 +16,9 @@ _BEGIN = ("default", "rule of thumb", "rule of thumb, other stripe size")
 
 
 @styled
-def search_path(steps: pd.DataFrame) -> Figure:
-    """Draws one step per row of `steps`: `number`, `bandwidth`, `expected`, `low`, `high` and `best` (MiB/s),
-    and `why`.
+def search_path(steps: pd.DataFrame, label: str = "bandwidth, MiB/s") -> Figure:
+    """Draws one step per row of `steps`: `number`, `bandwidth`, `expected`, `low`, `high` and `best`, in the unit of
+    the `label`, and `why`.
     """
     figure = Figure(figsize=(FULL_WIDTH, _HEIGHT), layout="constrained")
     axes = figure.subplots()
@@ -34,5 +34,5 @@ def search_path(steps: pd.DataFrame) -> Figure:
     if steps["bandwidth"].notna().any():
         axes.set_ylim(0, reach(steps["bandwidth"], steps["high"]))
     axes.set_xlabel("run of the search")
-    axes.set_ylabel(wrapped_label("bandwidth, MiB/s", 20))
+    axes.set_ylabel(wrapped_label(label, 20))
     return figure

@@ -8,6 +8,7 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.foreign import printable_text
 from iolens.lab.outputs.btio import read_btio
+from iolens.lab.outputs.e3sm import read_e3sm
 from iolens.lab.outputs.ior import read_ior, read_ior_csv, read_ior_json
 from iolens.lab.outputs.mapl import read_mapl
 from iolens.lab.outputs.mdtest import read_mdtest
@@ -19,6 +20,7 @@ from iolens.metrics.subjects.subject import Output
 READERS: Mapping[str, Callable[[str], Output | None]] = {
     "NPB and its BT-IO": read_npb,
     "BTIO": read_btio,
+    "E3SM-IO": read_e3sm,
     "IOR": read_ior,
     "IOR's JSON": read_ior_json,
     "IOR's CSV": read_ior_csv,

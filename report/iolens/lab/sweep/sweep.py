@@ -7,23 +7,27 @@ import math
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from iolens.errors import IolensError
+from iolens.errors import IolensError, UsageError
 from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord, read_record
 from iolens.lab.sweep.define.experiment import NEVER
 from iolens.lab.sweep.define.folders import CONFIRM, WARM_UP
+from iolens.lab.sweep.define.matrix import matrix_points
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.perform import perform
 from iolens.lab.sweep.perform.progress import Progress, watched
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.plan.prepare import Sweep, attempt_at, finished, placed
+from iolens.lab.sweep.read.measured import not_measured
 from iolens.lab.sweep.read.next_runs import confirming, next_block
+from iolens.lab.sweep.read.results import load_results
 from iolens.lab.sweep.read.running_table import write_runs
 
 
@@ -37,14 +41,53 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
         try:
             records += _run_first(sweep, progress)
             _run_warm_up(sweep, progress)
-            records += run_more(sweep, sweep.todo, progress, sweep.total - len(sweep.todo))
-            more = _run_until(sweep, progress)
-            records += more + run_fresh(sweep, progress, sweep.total + len(more))
+            records += _run_first_block(sweep, progress)
+            if not hopeless(sweep):
+                records += _run_rest(sweep, progress, records)
         except OSError as error:
             raise full(error, sweep.folder) from error
         finally:
             leave(sweep)
     return [record for record in records if record.status != "ok"]
+
+
+def _block_size(sweep: Sweep) -> int:
+    """Returns the number of missing runs of the first block: one of every point."""
+    first = {point.id for point in matrix_points(sweep.experiment)}
+    return sum(spec.id in {f"{name}/rep-1" for name in first} for spec in sweep.todo)
+
+
+def _run_first_block(sweep: Sweep, progress: Progress) -> list[RunRecord]:
+    """Performs the missing runs of the first block."""
+    return run_more(sweep, sweep.todo[: _block_size(sweep)], progress, sweep.total - len(sweep.todo))
+
+
+def _run_rest(sweep: Sweep, progress: Progress, before: list[RunRecord]) -> list[RunRecord]:
+    """Performs the other missing runs, and then those that the results so far require."""
+    rest = sweep.todo[_block_size(sweep) :]
+    records = run_more(sweep, rest, progress, sweep.total - len(rest))
+    records += _run_until(sweep, progress, [*before, *records])
+    return records + run_fresh(sweep, progress, sweep.total + len(records) - len(rest))
+
+
+def hopeless(sweep: Sweep) -> str:
+    """Returns the reason why no further run can succeed, or can be compared; empty if there is none. Every point has a
+    run of the first block by then.
+    """
+    if not sweep.total:
+        return ""
+    try:
+        results = load_results(sweep.folder)
+    except UsageError as error:
+        return str(error)
+    except IolensError:
+        return ""
+    rows = results.chosen.rows if results.chosen else ()
+    reasons = Counter(str(row["reason"]) for row in rows if row["status"] == "failed")
+    if rows and sum(reasons.values()) == len(rows):
+        why, count = reasons.most_common(1)[0]
+        return f"all {len(rows)} runs of the first block failed, {count} of them for this reason: {why}"
+    return not_measured(results.chosen) if results.chosen else ""
 
 
 def full(error: OSError, folder: Path) -> Exception:
@@ -101,14 +144,14 @@ def _run_warm_up(sweep: Sweep, progress: Progress) -> None:
             progress(sweep.total - len(sweep.todo), sweep.total, f"{record.id}: {record.reason or 'ok'}", 0)
 
 
-def _run_until(sweep: Sweep, progress: Progress) -> list[RunRecord]:
+def _run_until(sweep: Sweep, progress: Progress, before: Sequence[RunRecord]) -> list[RunRecord]:
     """Performs more repetitions of points whose interval is wider than the experiment requests, while there is time. A
     point with a failed run gets no more repetitions.
     """
     end = time.monotonic() + 60 * (sweep.experiment.until_minutes or math.inf)
     records: list[RunRecord] = []
     while time.monotonic() < end:
-        failed = [one.id for one in (*sweep.failed, *records) if one.status == "failed"]
+        failed = [one.id for one in (*sweep.failed, *before, *records) if one.status == "failed"]
         given_up = {name.partition("/")[0] for name in failed}
         block = next_block(sweep.experiment, sweep.folder, given_up)
         if not block:

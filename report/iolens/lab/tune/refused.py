@@ -10,7 +10,6 @@ from iolens.lab.io_components import LUSTRE
 from iolens.lab.run.record import RunRecord
 from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.matrix import Point
-from iolens.lab.sweep.define.metrics import METRICS
 from iolens.metrics.comparison.settings import SETTINGS
 
 
@@ -18,7 +17,7 @@ def ignored_factors(experiment: Experiment) -> tuple[str, ...]:
     """Returns the factors of the matrix whose hint the requested MPI-IO driver ignores: ROMIO's Lustre driver writes
     whole stripes, whatever the collective buffer (ad_lustre_wrcoll.c).
     """
-    ignores = experiment.io_component == LUSTRE and METRICS[experiment.metric].operation == "write"
+    ignores = experiment.io_component == LUSTRE and experiment.metric == "write_bandwidth"
     return ("cb_buffer_size",) if ignores and "cb_buffer_size" in experiment.matrix else ()
 
 

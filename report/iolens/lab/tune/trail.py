@@ -10,6 +10,7 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.files import write_aside
 from iolens.lab.tune.traits import Trait
+from iolens.metrics.comparison.measure import BANDWIDTH, Measure
 
 TUNING = "tuning.json"
 _SCHEMA = 1
@@ -17,8 +18,9 @@ _SCHEMA = 1
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One run of a search: its setting, the reason for its choice, and the bandwidth (MiB/s) that the model expected,
-    with two standard deviations to either side; None before the first run. `bandwidth` is the measured one, None if the
+    """One run of a search: its setting, the reason for its choice, and the value that the model expected, with two
+    standard deviations to either side; None before the first run. `bandwidth` is the measured value, in the unit of the
+    trail's measure, which is a time if the search minimizes one; None if the
     run cannot be compared for the given `reason`. `seconds` is the time of the whole step.
     """
 
@@ -36,7 +38,7 @@ class SearchStep:
 @dataclass(frozen=True)
 class Trail:
     """A search: the number of `settings`, its budget in words, the runs `known` before it, its steps, the reason why it
-    `stopped` (empty while it continues), and the machine that its runs describe.
+    `stopped` (empty while it continues), the machine that its runs describe, and the measure of its values.
     """
 
     settings: int
@@ -45,6 +47,7 @@ class Trail:
     steps: tuple[SearchStep, ...]
     stopped: str = ""
     machine: tuple[Trait, ...] = ()
+    measure: Measure = BANDWIDTH
 
 
 def write_trail(folder: Path, trail: Trail) -> None:
@@ -66,6 +69,7 @@ def read_trail(folder: Path) -> Trail | None:
             steps=tuple(SearchStep(**step) for step in content["steps"]),
             stopped=str(content["stopped"]),
             machine=tuple(Trait(**trait) for trait in content["machine"]),
+            measure=Measure(**content["measure"]) if "measure" in content else BANDWIDTH,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise IolensError(f"{path} cannot be read ({error}); remove it to start the search again") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -17,12 +17,12 @@ from iolens.lab.run.execute import interruptible
 from iolens.lab.run.record import RunRecord, read_record
 from iolens.lab.sweep.define.folders import POINTS
 from iolens.lab.sweep.define.matrix import Run, schedule
-from iolens.lab.sweep.define.metrics import METRICS
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.perform import perform
 from iolens.lab.sweep.perform.progress import Progress
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.plan.prepare import Sweep, attempt_at
+from iolens.lab.sweep.read.measured import chosen_metric
 from iolens.lab.sweep.read.results import read_run
 from iolens.lab.sweep.read.running_table import write_runs
 from iolens.lab.sweep.sweep import leave, lost_text, run_fresh, run_more
@@ -30,14 +30,16 @@ from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import Choice, Search, search_of
 from iolens.lab.tune.trail import SearchStep, Trail, write_trail
+from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.settings import three_digits
 
 
 @dataclass(frozen=True)
 class Tuning:
     """A search that is set up: the sweep that provides its runs, the points, and the budget. Its results so far are the
-    bandwidth by the number of the point (MiB/s), the points with a failed run, the trail, and the size of the largest
-    file that a run wrote (0: unknown). Points are `refused` if a run showed that their settings do not take effect.
+    rate by the number of the point (`Measure.rates`), the points with a failed run, the trail, and the size of the
+    largest file that a run wrote (0: unknown). Points are `refused` if a run showed that their settings do not take
+    effect.
     """
 
     sweep: Sweep
@@ -59,10 +61,11 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
     """Returns the state of a search in the sweep's folder: empty, or continued from the earlier trail `before`."""
     missing = {spec.id for spec in sweep.todo}
     finished: dict[str, list[float]] = {}
-    for run in schedule(sweep.experiment):
-        value = None if run.id in missing else _bandwidth_of(sweep, run)
-        if value is not None:
-            finished.setdefault(run.point.id, []).append(value)
+    done = [run for run in schedule(sweep.experiment) if run.id not in missing]
+    measure, rates = _rates_of(sweep, done)
+    for run, rate in zip(done, rates, strict=True):
+        if rate is not None:
+            finished.setdefault(run.point.id, []).append(rate)
     places = {point.id: i for i, point in enumerate(search.points)}
     measured = {
         places[name]: math.exp(math.fsum(map(math.log, values)) / len(values))
@@ -76,7 +79,7 @@ def begin(sweep: Sweep, search: Search, budget: Budget, before: Trail | None = N
     steps = tuple(step for step in before.steps if step.run not in missing) if before else ()
     own = {step.run for step in steps}
     known = tuple(f"{name}/rep-1" for name in finished if f"{name}/rep-1" not in own)
-    trail = Trail(len(search.points), str(budget), known, steps)
+    trail = Trail(len(search.points), str(budget), known, steps, measure=measure)
     return _with_size(Tuning(sweep, search, budget, measured, frozenset(), trail, refused), sizes)
 
 
@@ -88,10 +91,13 @@ def _with_size(tuning: Tuning, sizes: Iterable[int | None]) -> Tuning:
     return replace(tuning, file_bytes=largest, search=search_of(tuning.sweep.experiment, largest))
 
 
-def _bandwidth_of(sweep: Sweep, run: Run) -> float | None:
-    """Returns the bandwidth of a finished run in MiB/s; None if the program measured none."""
-    row = read_run(sweep.folder / POINTS / run.id / "run.json", METRICS[sweep.experiment.metric].operation)
-    return float(row["bandwidth"]) if row["usable"] and not row["ignored"] and row["bandwidth"] else None
+def _rates_of(sweep: Sweep, runs: Sequence[Run]) -> tuple[Measure, list[float | None]]:
+    """Returns the measure by which finished runs are compared, and the rate of each; None if a run measured nothing."""
+    paths = [sweep.folder / POINTS / run.id / "run.json" for run in runs]
+    chosen = chosen_metric(sweep.experiment.report, lambda operation: [read_run(path, operation) for path in paths])
+    column = chosen.measure.column
+    values = [row.get(column) if row["usable"] and not row["ignored"] else None for row in chosen.rows]
+    return chosen.measure, [chosen.measure.rates([float(value)])[0] if value else None for value in values]
 
 
 def run_tuning(tuning: Tuning, progress: Progress) -> Tuning:
@@ -120,7 +126,8 @@ def _search(tuning: Tuning, progress: Progress) -> Tuning:
             break
         tuning = _take_step(tuning, choice, progress)
         write_trail(tuning.sweep.folder, tuning.trail)
-    machine = tuple(tuning.search.traits(tuning.measured)) if tuning.measured else ()
+    is_speed = bool(tuning.measured) and not tuning.trail.measure.less_is_better
+    machine = tuple(tuning.search.traits(tuning.measured)) if is_speed else ()
     tuning = replace(tuning, trail=replace(tuning.trail, stopped=stopped, machine=machine))
     write_trail(tuning.sweep.folder, tuning.trail)
     return tuning
@@ -161,33 +168,60 @@ def _take_step(tuning: Tuning, choice: Choice, progress: Progress) -> Tuning:
     sweep, point, began = tuning.sweep, tuning.search.points[choice.place], time.monotonic()
     with closing(perform(sweep, [attempt_at(sweep, Run(point, 1))], progress.begun)) as one:
         record = next(one)
-    value = _bandwidth_of(sweep, Run(point, 1)) if record.status == "ok" else None
+    measure, measured, value = _rates_with(tuning, choice.place if record.status == "ok" else None)
     reason = None if value else record.reason or "it measured nothing"
     refused = frozenset[int]() if value else refused_points(tuning.search.points, record)
     if refused:
         reason = f"{reason}; {len(refused)} settings that cannot take effect for the same reason leave the search"
     seconds = time.monotonic() - began
-    step = SearchStep(
-        record.id, dict(point.settings), choice.why, choice.expected, choice.low, choice.high, value, reason, seconds
-    )
-    trail = replace(tuning.trail, steps=(*tuning.trail.steps, step))
+    expected, low, high = choice.expected, choice.low, choice.high
+    if expected is not None:
+        expected, low, high = measure.span(expected, low, high)
+    result = None if value is None else measure.span(value, None, None)[0]
+    settings = dict(point.settings)
+    step = SearchStep(record.id, settings, choice.why, expected, low, high, result, reason, seconds)
+    before = _steps_in(measure, tuning, measured)
+    trail = replace(tuning.trail, steps=(*before, step), measure=measure)
     if value is not None or any(step.bandwidth for step in trail.steps):
         write_runs(sweep.folder)
     total = tuning.budget.runs or 0
-    progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, _step_line(record, step), 0)
-    measured = {**tuning.measured, **({choice.place: value} if value is not None else {})}
+    progress(len(trail.steps), max(total, len(trail.steps)) if total else 0, _step_line(record, step, measure), 0)
     failed = tuning.failed | ({choice.place} if value is None and not refused else set())
     refused |= tuning.refused
     taken = replace(tuning, measured=measured, failed=failed, trail=trail, refused=refused)
     return _with_size(taken, [record.observed.get("file_bytes")])
 
 
-def _step_line(record: RunRecord, step: SearchStep) -> str:
-    """Returns the line that is printed after a step of the search: its setting, its bandwidth and the expected one."""
+def _rates_with(tuning: Tuning, place: int | None) -> tuple[Measure, dict[int, float], float | None]:
+    """Returns the measure, the rates of the points by their numbers, and the rate of the run that was just made at
+    `place`, if it was made well. The rates of earlier runs are read again if the new run changed the measure, as it
+    does if its log lacks what the logs of the others have.
+    """
+    sweep, points = tuning.sweep, tuning.search.points
+    places = [*tuning.measured, *([] if place is None else [place])]
+    measure, rates = _rates_of(sweep, [Run(points[each], 1) for each in places])
+    value = None if place is None else rates[-1]
+    if measure == tuning.trail.measure or not tuning.measured:
+        return measure, {**tuning.measured, **({} if place is None or value is None else {place: value})}, value
+    found = zip(places, rates, strict=True)
+    return measure, {each: rate for each, rate in found if rate is not None}, value
+
+
+def _steps_in(measure: Measure, tuning: Tuning, rates: Mapping[int, float]) -> tuple[SearchStep, ...]:
+    """Returns the earlier steps with their values by this measure; predictions of another measure are left out."""
+    steps = tuning.trail.steps
+    if measure == tuning.trail.measure:
+        return steps
+    known = {f"{tuning.search.points[i].id}/rep-1": measure.span(rate, None, None)[0] for i, rate in rates.items()}
+    return tuple(replace(step, expected=None, low=None, high=None, bandwidth=known.get(step.run)) for step in steps)
+
+
+def _step_line(record: RunRecord, step: SearchStep, measure: Measure) -> str:
+    """Returns the line that is printed after a step of the search: its setting, its value and the expected one."""
     if step.bandwidth is None:
         return f"{record.id} ({step.why}): {step.reason}{lost_text(record)}"
     hope = ""
     if step.expected is not None and step.low is not None and step.high is not None:
         expected, low, high = map(three_digits, (step.expected, step.low, step.high))
         hope = f"; {expected} expected, {low} to {high}"
-    return f"{record.id} ({step.why}): {three_digits(step.bandwidth)} MiB/s{hope}{lost_text(record)}"
+    return f"{record.id} ({step.why}): {three_digits(step.bandwidth)} {measure.unit}{hope}{lost_text(record)}"

@@ -25,7 +25,7 @@ def _own_result(folder: Path) -> dict[str, Any]:
 
 FOREIGN = Workload(
     program="",
-    metrics=("write_bandwidth", "read_bandwidth", "latency"),
+    metrics=("automatic", "write_bandwidth", "read_bandwidth", "latency"),
     result_option=None,
     directory_option=None,
     hint_option=None,

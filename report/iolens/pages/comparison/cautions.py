@@ -45,7 +45,8 @@ _LITTLE = 0.02
 
 def origins(results: Results, comparison: Comparison) -> list[str]:
     """Returns the sources of the numbers: storage, driver, caches, repeated runs, files that were not read."""
-    words = _storage_notes(results) if comparison.measure.of_storage else _compute_notes()
+    words = [results.chosen.source] if results.chosen and results.chosen.source else []
+    words += _storage_notes(results) if comparison.measure.of_storage else _compute_notes()
     return [*words, *_unseen_speeds(comparison), *retried(results), *not_read(results)]
 
 

@@ -16,7 +16,7 @@ from iolens.lab.launchers.placement import MAPPINGS
 from iolens.lab.storage.backends import BACKENDS, DIRECTORY
 from iolens.lab.storage.emulated import EMULATED
 from iolens.lab.sweep.define.expression import parse_expression
-from iolens.lab.sweep.define.metrics import METRICS
+from iolens.lab.sweep.define.metrics import AUTOMATIC, METRICS, OF_LOG, PATTERN
 from iolens.lab.values import (
     CHANGES,
     TEXT,
@@ -32,6 +32,7 @@ from iolens.lab.values import (
     name,
     name_in,
     one_of,
+    pattern,
     portion,
     positive,
     size,
@@ -126,11 +127,19 @@ class Experiment:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     first: tuple[str, ...] | None = None
     metric: str = "write_bandwidth"
+    pattern: str | None = None
+    unit: str | None = None
+    better: str | None = None
 
     @property
     def keep(self) -> Keep:
         """Returns which files of the experiment's runs are kept."""
         return Keep(self.keep_data, self.keep_log, self.keep_output)
+
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """Returns the section `report` of the file; keys that it leaves out are None."""
+        return {key: getattr(self, key) for key in ("metric", "pattern", "unit", "better")}
 
     @property
     def most_repetitions(self) -> int:
@@ -156,6 +165,14 @@ def _conditions(value: Any) -> tuple[str, ...]:
     for condition in texts:
         parse_expression(condition)
     return texts
+
+
+@kind(type="string", anyOf=[{"enum": [*METRICS, AUTOMATIC, PATTERN]}, {"pattern": r"^log\.[a-z0-9_]+$"}])
+def _metric(value: Any) -> str:
+    """Accepts the name of a metric, or `log.` and the name of a number of the log."""
+    if isinstance(value, str) and value.startswith(OF_LOG) and value != OF_LOG:
+        return value
+    return one_of(*METRICS, AUTOMATIC, PATTERN)(value)
 
 
 @dataclass(frozen=True)
@@ -236,7 +253,17 @@ KEYS: Mapping[str, Key] = {
     "keep.log": Key("keep_log", one_of(*_WHEN), "Runs whose logs are kept, with their traces"),
     "keep.output": Key("keep_output", one_of(*_WHEN), "Runs whose standard output and error are kept"),
     "first.arguments": Key("first", words, "Arguments of one complete run before the sweep"),
-    "report.metric": Key("metric", one_of(*METRICS), "Result by which settings are compared"),
+    "report.metric": Key(
+        "metric",
+        _metric,
+        "Result by which settings are compared; automatic: the program's own bandwidth, or that of its log, or its run "
+        "time; log.NAME: a number of the log that `iolens check LOG --list` names",
+    ),
+    "report.pattern": Key(
+        "pattern", pattern, "Regular expression whose only group is the number by which settings are compared"
+    ),
+    "report.unit": Key("unit", text, "Unit of the number of report.pattern, if the pattern does not end with it"),
+    "report.better": Key("better", one_of("more", "less"), "Direction in which the number of report.pattern is better"),
     **{f"matrix.{factor}": Key(f"matrix.{factor}", *row) for factor, row in FACTORS.items()},
     **{
         f"{launcher.name}.{key}": Key(f"{launcher.name}.{key}", *row)

@@ -23,7 +23,7 @@ from iolens.lab.sizes import short_size
 from iolens.lab.sweep.define.experiment import FACTORS, KEYS, REQUIRED, Experiment
 from iolens.lab.sweep.define.expression import names_in, parse_expression
 from iolens.lab.sweep.define.matrix import matrix_points, steps
-from iolens.lab.sweep.define.metrics import FACTS
+from iolens.lab.sweep.define.metrics import FACTS, PATTERN
 from iolens.lab.values import LISTED, Change, listed_levels, own_levels
 from iolens.lab.workloads.workloads import workload_of
 
@@ -64,8 +64,18 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
     _check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
     usual = {"title": fields["name"], "program": "", "arguments": (), "ranks": 1}
-    usual["metric"] = workload_of(fields.get("program", "")).metrics[0]
+    usual["metric"] = PATTERN if "pattern" in fields else workload_of(fields.get("program", "")).metrics[0]
+    _check_pattern(fields, path)
     return _with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
+
+
+def _check_pattern(fields: Mapping[str, Any], path: Path) -> None:
+    """Raises if the pattern of a metric is missing, or if it does not serve the metric."""
+    wanted = fields.get("metric", PATTERN if "pattern" in fields else "") == PATTERN
+    if wanted and "pattern" not in fields:
+        raise UsageError(f"{path}: report.metric: {PATTERN} needs the key report.pattern; add it")
+    if not wanted and "pattern" in fields:
+        raise UsageError(f"{path}: report.pattern is not used by the metric {fields['metric']}; leave one of them out")
 
 
 def _from_its_folder(key: str, value: Any, folder: Path) -> Any:

@@ -20,6 +20,7 @@ from iolens.lab.sweep.plan.prepare import Sweep
 from iolens.lab.workloads.workload import RESULT
 from iolens.log import read_log
 from iolens.log.job import Job
+from iolens.metrics.job.cost import SHORTEST, moved_once, performance
 from iolens.metrics.job.interfaces.mpiio import file_ranks
 from iolens.metrics.job.interfaces.operations import syncs
 from iolens.metrics.job.share import io_mean_seconds
@@ -229,10 +230,11 @@ def observed(job: Job) -> dict[str, Any]:
 
     The keys are those of run.json: `aggregators`, `aggregator_ranks`, `largest_write` and `common_write` (bytes), those
     of `write_distribution`, and `syncs`, the number of calls that flushed data to the storage. Only `mpi_io`,
-    `compute_seconds` and `file_bytes` are returned if the log has no such table for all ranks (another profiler, or one
-    rank).
+    `compute_seconds`, `file_bytes` and the keys of `_io_bandwidth` are returned if the log has no such table for all
+    ranks (another profiler, or one rank).
     """
-    moved, ranks = {**_through_mpiio(job), **_compute_seconds(job), **_largest_file_bytes(job)}, file_ranks(job)
+    ranks = file_ranks(job)
+    moved = {**_through_mpiio(job), **_compute_seconds(job), **_largest_file_bytes(job), **_io_bandwidth(job)}
     if ranks is None or (ranks["rank"] < 0).any():
         return moved
     totals = ranks.groupby("file")["bytes_written"].sum()
@@ -277,6 +279,18 @@ def _compute_seconds(job: Job) -> dict[str, float]:
     """
     spent = job.run_time - (io_mean_seconds(job) or 0.0)
     return {"compute_seconds": round(spent, 6)} if spent > 0 else {}
+
+
+def _io_bandwidth(job: Job) -> dict[str, Any]:
+    """Returns `io_bandwidth` in MiB/s, `io_bytes` and `io_layer`: the row of the table `performance` of the layer
+    through which the program moved most bytes; empty if the I/O was too short to measure its speed.
+    """
+    for layer in list(moved_once(job))[:1]:
+        found = performance(job, layer)
+        if found.mib_per_second is not None and found.seconds >= SHORTEST:
+            moved = found.bytes_read + found.bytes_written
+            return {"io_bandwidth": found.mib_per_second, "io_bytes": moved, "io_layer": layer}
+    return {}
 
 
 def _largest_file_bytes(job: Job) -> dict[str, int]:

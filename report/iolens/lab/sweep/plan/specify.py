@@ -21,7 +21,7 @@ from iolens.lab.storage.mounts import file_system
 from iolens.lab.storage.targets import targets_summary, usable
 from iolens.lab.sweep.define.experiment import ALWAYS, NEVER, Experiment
 from iolens.lab.sweep.define.matrix import Run
-from iolens.lab.sweep.define.metrics import OF_ANY
+from iolens.lab.sweep.define.metrics import OF_ANY, OF_LOG
 from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
 from iolens.lab.sweep.plan.builds import check_ranks_per_node, check_recipes
 from iolens.lab.workloads.workload import Workload
@@ -72,7 +72,7 @@ def _check(experiment: Experiment, storage: Backend, runs: Sequence[PointSpec], 
 def check_workload(experiment: Experiment, workload: Workload, runs: Sequence[PointSpec]) -> None:
     """Raises if the program does not report the metric, or cannot run with the number of ranks."""
     has = (*workload.metrics, *OF_ANY)
-    if experiment.matrix and experiment.metric not in has:
+    if experiment.matrix and experiment.metric not in has and not experiment.metric.startswith(OF_LOG):
         raise UsageError(f"report.metric: {workload.program} has no {experiment.metric}; it has {', '.join(has)}")
     for spec in runs:
         why = refusal_of(workload, spec.arguments, spec.ranks)

@@ -17,9 +17,10 @@ import yaml
 from iolens.errors import IolensError, UsageError
 from iolens.lab.io_components import TWO_PHASE
 from iolens.lab.run.record import record_at
-from iolens.lab.sweep.define.folders import CONFIRM, WARM_UP
+from iolens.lab.sweep.define.folders import CONFIRM, FIRST, WARM_UP
 from iolens.lab.sweep.define.metrics import FACTS, METRICS
 from iolens.lab.sweep.read.answers import answer_in, with_answers
+from iolens.lab.sweep.read.measured import Chosen, chosen_metric, printed_bandwidth
 from iolens.lazy import pd
 from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.settings import NamedLevel, level_order
@@ -42,7 +43,8 @@ class Results:
     `runs` has one row per run: a column per setting (`settings` names them), the columns of `read_run`, and those of
     the answers (`answers.with_answers`). `first` is the row of the complete run before the sweep, if there was one;
     `fresh` has the later runs that confirm the best setting, with the columns of `runs`. `limits` are the parameters of
-    the storage's model (`storage/ost.yaml`) for a sweep on emulated targets.
+    the storage's model (`storage/ost.yaml`) for a sweep on emulated targets. `metric` is a key of METRICS, or describes
+    a number that the experiment names itself; `chosen` has its measure and its source.
     """
 
     directory: Path
@@ -56,11 +58,12 @@ class Results:
     first: Mapping[str, Any] | None
     skipped: tuple[Skipped, ...]
     limits: Mapping[str, float] = field(default_factory=dict)
+    chosen: Chosen | None = None
 
     @property
     def measure(self) -> Measure:
         """Returns the measure by which settings are compared."""
-        return METRICS[self.metric]
+        return self.chosen.measure if self.chosen else METRICS[self.metric]
 
     @property
     def program(self) -> str:
@@ -73,22 +76,10 @@ def load_results(directory: Path) -> Results:
     if not directory.is_dir():
         raise UsageError(f"{directory} is not a folder; give the folder of a sweep, such as results/class-A")
     experiment = _read_experiment(directory / "experiment.yaml")
-    metric = _metric_of(experiment)
-    rows: list[dict[str, Any]] = []
-    first: dict[str, Any] | None = None
+    first: list[dict[str, Any]] = []
     skipped: list[Skipped] = []
-    for path in sorted(directory.rglob("run.json")):
-        if path.relative_to(directory).parts[0] == WARM_UP:
-            continue
-        try:
-            row = read_run(path, METRICS[metric].operation)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            skipped.append(Skipped(path.relative_to(directory), f"{type(error).__name__}: {error}"))
-            continue
-        if path.relative_to(directory).parts[0] == "first":
-            first = row
-        else:
-            rows.append(row | {"fresh": path.relative_to(directory).parts[0] == CONFIRM})
+    chosen = chosen_metric(_report_of(experiment), lambda operation: _read_runs(directory, operation, first, skipped))
+    rows = list(chosen.rows)
     if all(row["fresh"] for row in rows):
         unread = f" ({len(skipped)} could not be read, the first: {skipped[0].reason})" if skipped else ""
         raise IolensError(
@@ -115,8 +106,44 @@ def load_results(directory: Path) -> Results:
     title = str(experiment.get("title") or experiment.get("name") or directory.name)
     name = str(experiment.get("name") or directory.name)
     return Results(
-        directory, name, title, metric, experiment, settings, runs, fresh, first, tuple(skipped), limits_of(directory)
+        directory,
+        name,
+        title,
+        chosen.metric,
+        experiment,
+        settings,
+        runs,
+        fresh,
+        first[-1] if first else None,
+        tuple(skipped),
+        limits_of(directory),
+        chosen,
     )
+
+
+def _read_runs(
+    directory: Path, operation: str, first: list[dict[str, Any]], skipped: list[Skipped]
+) -> list[dict[str, Any]]:
+    """Returns the rows of all runs below a folder, with the bandwidth of this operation; puts the complete run into
+    `first`, and the files that cannot be read into `skipped`.
+    """
+    rows: list[dict[str, Any]] = []
+    first.clear()
+    skipped.clear()
+    for path in sorted(directory.rglob("run.json")):
+        part = path.relative_to(directory).parts[0]
+        if part == WARM_UP:
+            continue
+        try:
+            row = read_run(path, operation)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            skipped.append(Skipped(path.relative_to(directory), f"{type(error).__name__}: {error}"))
+            continue
+        if part == FIRST:
+            first.append(row)
+        else:
+            rows.append(row | {"fresh": part == CONFIRM})
+    return rows
 
 
 def limits_of(directory: Path) -> dict[str, float]:
@@ -147,12 +174,10 @@ def _read_experiment(path: Path) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _metric_of(experiment: Mapping[str, Any]) -> str:
-    """Returns the experiment's `report.metric`; write bandwidth if it names none."""
-    metric = str((experiment.get("report") or {}).get("metric") or "write_bandwidth")
-    if metric not in METRICS:
-        raise UsageError(f"report.metric {metric!r} is unknown; choose one of {', '.join(METRICS)}")
-    return metric
+def _report_of(experiment: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the experiment's section `report`; empty if there is none."""
+    found = experiment.get("report")
+    return found if isinstance(found, dict) else {}
 
 
 def read_run(path: Path, operation: str) -> dict[str, Any]:
@@ -170,6 +195,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     sound = run.status == "ok" or (run.status == "invalid" and bool(ignored))
     row: dict[str, Any] = {
         "run": str(run.id),
+        "folder": str(path.parent),
         "settings": point,
         "repetition": repetition,
         "status": str(run.status),
@@ -195,14 +221,17 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "started": run.started,
         "log": str(path.parent / run.log) if run.log else None,
         "result": str(path.parent / run.result) if run.result else None,
-        "observed.compute_seconds": None,
+        **dict.fromkeys(("observed.compute_seconds", "observed.io_bandwidth", "observed.io_bytes")),
     }
     row |= {f"build.{key}": value for key, value in run.build.items()}
     row |= {f"requested.{key}": value for key, value in run.requested.items()}
     row |= {f"effective.{key}": value for key, value in run.effective.items()}
     row |= {f"observed.{key}": value for key, value in run.observed.items()}
     row |= {f"machine.{key}": value for key, value in run.machine.items()}
-    return row | read_phase(path.parent / (run.result or "result.json"), operation)
+    phase = read_phase(path.parent / (run.result or "result.json"), operation)
+    if phase["bandwidth"] is None and run.result is None:
+        phase["bandwidth"] = printed_bandwidth(path.parent, operation)
+    return row | phase
 
 
 def _all_took_effect(effect: Mapping[str, bool | None]) -> bool:

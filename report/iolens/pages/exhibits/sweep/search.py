@@ -9,7 +9,6 @@ from typing import Any
 from iolens.lab.tune.trail import Trail
 from iolens.lazy import pd
 from iolens.metrics.comparison.settings import describe, three_digits
-from iolens.missing import is_nan
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
 from iolens.pages.comparison.numbers import interval
@@ -22,19 +21,20 @@ _FAR = 5.0
 
 def _steps(trail: Trail) -> pd.DataFrame:
     """Returns one row per run of the search: its number, setting, the reason for its choice, the expected value with
-    two standard deviations to either side, the measured value, and the best until then; MiB/s.
+    two standard deviations to either side, the measured value, and the best until then, in the trail's unit.
     """
     rows: list[dict[str, Any]] = []
     best = math.nan
     for place, step in enumerate(trail.steps, start=1):
         value = math.nan if step.bandwidth is None else step.bandwidth
-        best = value if math.isnan(best) else max(best, value) if not is_nan(value) else best
+        best = value if math.isnan(best) or trail.measure.better(value, best) else best
         expected = {name: math.nan if (x := getattr(step, name)) is None else x for name in ("expected", "low", "high")}
         rows.append(
             {
                 "number": place,
                 "setting": describe(step.point),
                 "why": step.why,
+                "unit": trail.measure.unit,
                 **expected,
                 "bandwidth": value,
                 "best": best,
@@ -59,10 +59,11 @@ def _search_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
         "Each run of the search (dot; hollow: the default and the rule of thumb), the value that the model expected "
         "(bar: two standard deviations to either side), and the best so far (line). A failed run has no dot."
     )
-    known = found.dropna(subset=["bandwidth"])
+    known, measure = found.dropna(subset=["bandwidth"]), trail.measure
     names = (f"run {number}, {setting}" for number, setting in zip(known["number"], known["setting"], strict=True))
-    says = finding.extremes(zip(names, known["bandwidth"], strict=True), lambda value: f"{three_digits(value)} MiB/s")
-    yield FigureBlock(search_path(found), caption, says=says)
+    values = zip(names, known["bandwidth"], strict=True)
+    says = finding.extremes(values, lambda value: f"{three_digits(value)} {measure.unit}")
+    yield FigureBlock(search_path(found, measure.axis), caption, says=says)
 
 
 def _expected(value: float, low: float, high: float) -> str:
@@ -92,7 +93,8 @@ STEPS: Exhibit[Trail] = Exhibit(
         Column("run", "number"),
         Column("setting", "setting"),
         Column("chosen by", "why"),
-        Column("expected MiB/s", ("expected", "low", "high"), _expected),
+        Column("unit", "unit"),
+        Column("expected", ("expected", "low", "high"), _expected),
         Column("measured", ("bandwidth", "reason"), _run_result),
         Column("best so far", "best", lambda value: words.NONE if math.isnan(value) else three_digits(value)),
     ],
