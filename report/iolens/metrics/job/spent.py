@@ -72,7 +72,7 @@ class Spent:
 
     def within(self, limit: float) -> Spent:
         """Returns the same seconds in calls, each at most `limit`, within the same span."""
-        return Spent(*(min(limit, each) for each in (self.least, self.about, self.most)), self.span)
+        return Spent(min(limit, self.least), min(limit, self.about), min(limit, self.most), self.span)
 
 
 NONE = Spent(0.0, 0.0, 0.0, 0.0)
