@@ -1,5 +1,5 @@
 /* Writes files in a callback that MPI_Finalize calls, and on rank 0 after MPI_Finalize. With the word `fail`,
- * the callback of every rank fails. */
+ * the callback of every rank fails; with `children`, a child of each rank writes as well. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -43,6 +43,10 @@ int main(int argc, char **argv)
     if (rank == 1)
         kept = fopen("kept", "w");
     MPI_Finalize();
+    if (argc > 1 && strcmp(argv[1], "children") == 0 && fork() == 0) {
+        put("child", 100);
+        exit(0);
+    }
     if (rank == 0)
         put("after", sizeof bytes);
     if (kept)

@@ -153,11 +153,12 @@ static void finish_records(void)
     else if (!iolens.transport)
         spool_remove();
     else if (iolens.transport->rank == 0 && iolens_spool.header)
-        iolens_say("the program ended without MPI_Finalize, before the log was written; `iolens recover "
+        iolens_say("the program ended before all ranks wrote the log in MPI_Finalize; `iolens recover "
                    "--job %d` makes a log of the records in %s",
                    (int)iolens.pid, iolens_spool.path);
     else if (iolens.transport->rank == 0)
-        iolens_say("the program ended without MPI_Finalize, so there is no log; without a spool its records "
+        iolens_say("the program ended before all ranks wrote the log in MPI_Finalize, and without a spool "
+                   "its records "
                    "are lost");
 }
 

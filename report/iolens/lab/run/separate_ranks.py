@@ -25,16 +25,18 @@ _OF_MPI = (b"MPI_Init", b"MPI_Init_thread")
 
 def why_ranks_are_apart(logs: Sequence[Path]) -> str | None:
     """Returns the sentence for the first program of which several ranks have logs of their own; None if there is
-    none.
+    none. Ranks with a log together may leave others: of their children, and of the time after MPI_Finalize.
     """
     programs: dict[str, set[str]] = {}
+    together: set[str] = set()
     for job in _read(logs[:_LOOKED_AT]):
         variables = job.info.get("environment", {})
         rank = next((variables[name] for name in _RANKS if name in variables), None)
-        was_recorded = job.nprocs > 1 or job.info.get("after_finalize")
-        if not was_recorded and rank is not None and variables.get("IOLENS_MPI") != "0":
+        if job.nprocs > 1:
+            together.add(job.exe)
+        elif rank is not None and variables.get("IOLENS_MPI") != "0" and not job.info.get("after_finalize"):
             programs.setdefault(job.exe, set()).add(rank)
-    apart = next((program for program, ranks in programs.items() if len(ranks) > 1), None)
+    apart = next((name for name, ranks in programs.items() if len(ranks) > 1 and name not in together), None)
     return f"each rank of {apart} has a log of its own: {_reason(apart)}" if apart else None
 
 
