@@ -8,7 +8,7 @@
 #include "../unwind/unwind.h"
 #include "call_nodes.h"
 
-enum { OWN_FRAMES = 8, MOST_BINDINGS = 4 };
+enum { OWN_FRAMES = 32, MOST_BINDINGS = 4 };
 
 /* Names of Fortran bindings: first Open MPI's, then MPICH's and those of MPICH's derivatives. */
 static const char *const BINDINGS[] = {"libmpi_mpifh", "libmpi_usempi", "libmpifort", "libmpichf",
@@ -66,7 +66,8 @@ struct chain {
 };
 
 /* Fills in the chain of at most `depth` return addresses, from the caller outward. Left out are the
- * recorder's own frames, which precede the caller, and frames of a language binding, which follow it. */
+ * recorder's own frames, which precede the caller, and frames of a language binding, which follow it. In
+ * MPI_Finalize the recorder is called by MPI, whose frames also precede the caller. */
 static void find_chain(struct chain *chain, uintptr_t caller, size_t depth)
 {
     static __thread struct stack_span stack __attribute__((tls_model("initial-exec")));
