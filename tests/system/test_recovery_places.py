@@ -148,6 +148,13 @@ def test_without_any_room_for_a_spool_that_is_said(how: str, tmp_path: Path, sma
     assert len(list(tmp_path.glob("*.darshan"))) == (how == "return")
 
 
+def test_a_read_only_output_folder_is_named_so(tmp_path: Path, small_disk: Path) -> None:
+    forbid(small_disk)
+    done = finish(begin(tmp_path, ["true"], ["--output", str(small_disk)]))
+    assert done.returncode == 2
+    assert f"no log can be written into {small_disk}: Read-only file system" in done.stderr
+
+
 @pytest.mark.parametrize("how", ["kill", "exec"])
 def test_a_spool_finds_a_name_beside_those_of_many_containers(how: str, tmp_path: Path) -> None:
     """Processes of containers that start together may have one number and one start. The script, whose number and start

@@ -4,6 +4,7 @@ name.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import itertools
 import os
@@ -142,7 +143,9 @@ def _make_folder(folder: Path, asked: str) -> None:
     except OSError as error:
         raise UsageError(f"{asked}: the folder {folder} cannot be made: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"{asked}: no log can be written into {folder}: Permission denied")
+        is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+        reason = os.strerror(errno.EROFS if is_read_only else errno.EACCES)
+        raise UsageError(f"{asked}: no log can be written into {folder}: {reason}")
 
 
 def name_logs(logs: Sequence[Path], place: LogPlace) -> tuple[Path, ...]:
