@@ -11,10 +11,12 @@ from iolens.fleet.rows import Met, rows_of
 from iolens.log import Job
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.files.stripes.striping import file_stripes, striped_files, unrecorded_files
-from iolens.metrics.job.cost import all_performance
+from iolens.metrics.files.use import by_file
+from iolens.metrics.job.cost import all_performance, moved_once
+from iolens.metrics.job.interfaces.layers import LAYERS
 from iolens.metrics.job.ranks import io_span_seconds, io_span_share, write_turns
 from iolens.metrics.job.share import extra_seconds, io_mean_seconds
-from iolens.metrics.processor.sampled.largest import largest_part
+from iolens.metrics.processor.sampled.largest import largest_part, largest_shares
 from iolens.metrics.subjects.subject import Trial
 from iolens.metrics.subjects.values import RUN, values_of
 from iolens.metrics.why.answers import storage_bound
@@ -37,7 +39,20 @@ BESIDE_IO = {rule.id for rule in RULES if rule.beside_io}
 
 def contradictions(job: Job, found: Diagnosis) -> list[str]:
     """Returns contradictions in the judgement of a job."""
-    checks = (_gauges, _silence, _bounds, _headline, _names, _hints, _layouts, _remedies, _pages, _outputs, _fleet)
+    checks = (
+        _gauges,
+        _silence,
+        _bounds,
+        _headline,
+        _sums,
+        _names,
+        _hints,
+        _layouts,
+        _remedies,
+        _pages,
+        _outputs,
+        _fleet,
+    )
     return [said for check in checks for said in check(job, found)]
 
 
@@ -112,6 +127,28 @@ def _headline(job: Job, found: Diagnosis) -> Iterator[str]:
         # Records without the time of their slowest rank have no time in that table.
         if one.gain is not None and one.id not in BESIDE_IO and _least_seconds(job, one.gain) > whole:
             yield f"{one.id} can gain {one.gain} of {job.run_time} s; the layers have {whole} s"
+
+
+def _sums(job: Job, found: Diagnosis) -> Iterator[str]:
+    """Yields sums that differ from the sums of their parts: the parts of the time, the bytes of the layers,
+    the bytes of their files, and the bytes that count once.
+    """
+    parts = largest_shares(job)
+    if parts and abs(sum(parts.values()) - 1.0) > 1e-6:
+        yield f"the parts of the time add up to {sum(parts.values())} of the run: {parts}"
+    moved = {}
+    for one in all_performance(job):
+        prefix, records = LAYERS[one.module].prefix, job.records[one.module]
+        for way, told in (("READ", one.bytes_read), ("WRITTEN", one.bytes_written)):
+            counted = sum(max(0, int(each)) for each in records[f"{prefix}_BYTES_{way}"].tolist())
+            table = by_file(job, one.module)
+            files = 0.0 if table is None else float(table[f"BYTES_{way}"].sum())
+            moved[one.module, way] = counted
+            if told != counted or abs(files - counted) > 1e-6 * counted:
+                yield f"{one.module} {way}: {told} bytes of the layer, {files} of its files, {counted} of its records"
+    for name, once in moved_once(job).items():
+        if once > sum(number for (layer, _), number in moved.items() if layer == name) and name not in ("DFS", "DAOS"):
+            yield f"{name}: {once} bytes count once, more than the layer moved"
 
 
 def _least_seconds(job: Job, gain: float) -> float:

@@ -15,7 +15,13 @@ from iolens.log import LogError, read_log
 from random_jobs import random_job
 
 TESTS = Path(__file__).parents[1]
-LOGS = sorted([*(TESTS / "data").rglob("*.darshan"), *(TESTS / "advice/logs").glob("*.darshan")])
+LOGS = sorted(
+    [
+        *(TESTS / "data").rglob("*.darshan"),
+        *(TESTS / "advice/logs").glob("*.darshan"),
+        *(TESTS / "fuzz/logs").glob("*.darshan"),
+    ]
+)
 JOBS, FIRST = int(os.environ.get("ADVICE_JOBS", "100")), int(os.environ.get("ADVICE_SEED", "1"))
 
 
