@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format cephfs-test fuzz harm model advice-hunt why-hunt sanitize bench docs docs-test docs-record docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format cephfs-test fuzz harm model advice-hunt why-hunt mutate sanitize bench docs docs-test docs-record docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -145,6 +145,9 @@ model: build ## compare the log of N random programs (default 100000, from SEED)
 advice-hunt: ## judge N random jobs (default 10000, from SEED on), and look for advice that contradicts itself
 	@ADVICE_JOBS=$(or $(N),10000) ADVICE_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -q -k random \
 	 tests/py/test_advice_invariants.py tests/py/test_fleet.py
+
+mutate: build ## plant N faults (default 20, drawn from SEED) below ONLY, one at a time, and count how many the nearest tests notice
+	@.venv/bin/python tests/mutate.py -n $(or $(N),20) --seed $(or $(SEED),1) --only "$(ONLY)"
 
 why-hunt: ## analyse N random programs of ranks (default 5000, from SEED on), and compare with a simulator of their times
 	@WHY_PROGRAMS=$(or $(N),5000) WHY_SEED=$(or $(SEED),1) .venv/bin/python -m pytest -q tests/py/test_why_simulated.py
