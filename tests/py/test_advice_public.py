@@ -180,3 +180,17 @@ def test_the_bound_of_metadata_is_not_their_time() -> None:
     found = diagnosis(job_of(10.0, nprocs=1, frames={"POSIX": frame("POSIX", [row])}, names={1: "/scratch/a"}))
     (storm,) = [one for one in found.findings if one.id == "metadata-storm"]
     assert storm.gain_words == "about 60 %, at most 95 % of the run"
+
+
+@pytest.mark.parametrize(
+    ("on_core", "runnable", "kind", "confidence"),
+    [(9.6, 0.1, "compute", "high"), (5.6, 0.3, "compute", "medium"), (2.0, 7.9, "cores", "medium")],
+)
+def test_a_limit_that_another_run_may_replace_is_no_certain_one(
+    on_core: float, runnable: float, kind: str, confidence: str
+) -> None:
+    """Verdicts on the largest part were "high" for a half of the time, and for cores that other programs used."""
+    private = {"process": use(on_core=on_core, runnable=runnable)}
+    found = diagnosis(job_of(10.0, nprocs=1, frames=STARTED, names={1: "/scratch/a"}, private=private))
+    assert (found.verdict.kind, found.confidence) == (kind, confidence)
+    assert bool(found.doubts) is (confidence == "medium")

@@ -111,6 +111,7 @@ def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     doubted = {NUMBERS} if said.kind == "nothing" else {NUMBERS, CAUSES}  # No cause is named if little time is lost.
     decisive = [gap for gap in gaps if gap[2] in doubted and not _is_beside(gap[0], said, found)]
     open_times = {one.doubt: CAUSES for one in found if one.worth_it and one.evidence == said.evidence and one.doubt}
+    open_times |= {said.doubt: CAUSES} if said.doubt else {}
     return Diagnosis(
         said,
         judged,

@@ -51,13 +51,15 @@ class Verdict:
 
     `kind`: compute, mpi, metadata, few writers, small transfers, syncs, one target, too few targets, transfers (reading
     and writing, without a fault that was found), nothing and so on. `share` is the largest part of the run (0 to 1)
-    that I/O can have taken, None if the log has no times.
+    that I/O can have taken, None if the log has no times. `doubt` is a sentence on a limit that another run, or the
+    rest of the time, may replace.
     """
 
     kind: str
     sentence: str
     evidence: str
     share: float | None
+    doubt: str = ""
 
     @property
     def is_too_short(self) -> bool:

@@ -228,7 +228,20 @@ def beside_io(job: Job, limits: Limits, share: float | None) -> Verdict | None:
     most = (
         "" if share is None else f"; {_recorded_io(job)} took at most {say.at_most(max(share, LEAST_SHARE))} of {whose}"
     )
-    return Verdict(kind, f"{said}{_hottest(job, found.kind)}{details}{most}.", how, share)
+    return Verdict(kind, f"{said}{_hottest(job, found.kind)}{details}{most}.", how, share, _doubt_of_part(job, found))
+
+
+_CLEAR_PART = 2 / 3
+"""Share of the time from which one part of it is called the limit without a doubt."""
+
+
+def _doubt_of_part(job: Job, found: Largest) -> str:
+    """Returns the reason why the largest part of the time may not be what to change first; empty if there is none."""
+    if found.kind == "cores":
+        return "Other programs may have used the cores, so that another run may wait less."
+    if found.share < _CLEAR_PART:
+        return f"No part is two thirds of {_time_of(job)}: a change in the rest may save as much."
+    return ""
 
 
 def _may_wait_for_io(job: Job, limits: Limits, found: Largest, share: float) -> bool:
