@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from comparison_example import cautions, write_run
 from iolens.errors import UsageError
+from iolens.lab.run.complaint import complaint as complaint_of_run
 from iolens.lab.run.execute import Outcome
 from iolens.lab.storage.backend import Health
 from iolens.lab.storage.backends import BACKENDS
@@ -20,7 +21,6 @@ from iolens.lab.sweep.define.experiment import Experiment
 from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.define.matrix import schedule
 from iolens.lab.sweep.define.spec import spec_of
-from iolens.lab.sweep.perform.collect import complaint as complaint_of_run
 from iolens.lab.sweep.perform.collect import judge_run
 from iolens.lab.sweep.plan.builds import check_recipes
 from iolens.lab.sweep.read.answers import SAME, against

@@ -143,6 +143,10 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
         return _front_parser().parse_args(words)
     name, *rest = words
     parser = command_parser(name)
+    if parser.get_default("own_command") is not None and "--" in rest:
+        place = rest.index("--")
+        parser.set_defaults(own_command=tuple(rest[place + 1 :]))
+        rest = rest[:place]
     # argparse cannot mix options with other words if another command follows them (REMAINDER, PARSER), and until Python
     # 3.13 loses the words after "--".
     ordered = "--" in rest or any(action.nargs in (argparse.REMAINDER, argparse.PARSER) for action in parser._actions)

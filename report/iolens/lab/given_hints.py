@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Mapping
 
 from iolens.lab.sizes import parse_size
 
@@ -53,6 +54,12 @@ def hints_of_files(text: str, example: str = "cb_nodes=4") -> str:
     if not _ENTRY.match(entries[0]):
         raise argparse.ArgumentTypeError(f"{text!r} does not begin with PATTERN:KEY=VALUE; write it like '*:{example}'")
     return ",".join(_checked_entry(entry) for entry in entries)
+
+
+def hints_for_all_files(hints: Mapping[str, str]) -> str:
+    """Returns hints as the value of IOLENS_HINTS for every file; a value with a comma cannot stand there."""
+    parts = [f"{key}={value}" for key, value in hints.items() if "," not in value]
+    return f"*:{':'.join(parts)}" if parts else ""
 
 
 def _checked_entry(entry: str) -> str:

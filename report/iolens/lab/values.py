@@ -6,6 +6,7 @@ Each kind also has a JSON Schema for editors (https://json-schema.org, draft 202
 from __future__ import annotations
 
 import re
+import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -112,6 +113,18 @@ def words(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError(f"{value!r} is not a list, such as [--class, A]")
     return tuple(text(item) for item in value)
+
+
+@kind(anyOf=[{"type": "string", "minLength": 1}, {"type": "array", "items": TEXT, "minItems": 1}])
+def command_words(value: Any) -> tuple[str, ...]:
+    """Accepts a command as a list of words, or as one text that is taken apart as a shell would."""
+    try:
+        found = tuple(shlex.split(value)) if isinstance(value, str) else words(value)
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not a command: {error}") from error
+    if not found:
+        raise ValueError("an empty command; write it as for a shell, such as mpirun -np 4 ./app")
+    return found
 
 
 @kind(type="boolean")

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.cli.lab.sweep import number_list
+from iolens.cli.experiment import number_list
 from iolens.cli.numbers import explained
 from iolens.lab.installation import MACHINES, storage_config_of
 from iolens.lab.sizes import parse_size

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from iolens.cli.experiment import add_experiment, given_experiment
-from iolens.cli.numbers import explained, positive, whole_number
+from iolens.cli.experiment import add_experiment, given_experiment, number_list
+from iolens.cli.numbers import positive, whole_number
 from iolens.cli.output import add_results
 from iolens.cli.read.compare import tell
 from iolens.errors import UsageError
@@ -25,19 +25,6 @@ from iolens.lab.sweep.define.schema import schema
 from iolens.lab.sweep.plan.prepare import Sweep, prepare
 from iolens.lab.sweep.plan.preview import SweepPlan, plan
 from iolens.pages.comparison.sweep_live import shown
-
-
-def number_list(convert: Callable[[str], int]) -> Callable[[str], tuple[int, ...]]:
-    """Returns a function that converts one word, such as `4,8,16`, into a tuple of different numbers of at least 1."""
-
-    def parse(text: str) -> tuple[int, ...]:
-        values = tuple(convert(word) for word in text.replace(",", " ").split())
-        if not values or min(values) < 1 or len(set(values)) != len(values):
-            raise ValueError(f"{text!r} must be different numbers of at least 1")
-        return values
-
-    return explained(parse)
-
 
 _CHOICES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("--np", {"type": positive, "dest": "ranks", "metavar": "N"}, "ranks, a square number (default 4)"),
@@ -95,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _named_experiment(args: argparse.Namespace) -> Experiment:
     """Returns the experiment that the options name."""
+    if args.own_command:
+        return given_experiment(args)
     names = [option[1].get("dest", option[0].lstrip("-").replace("-", "_")) for option in _CHOICES]
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     if sum((args.experiment is not None or args.log is not None, args.npb_class is not None, args.default)) != 1:

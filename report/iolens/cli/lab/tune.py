@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.cli.experiment import add_experiment, given_experiment
+from iolens.cli.experiment import FACTORS, add_experiment, given_experiment
 from iolens.cli.numbers import explained
 from iolens.cli.output import add_results
 from iolens.errors import UsageError
@@ -26,6 +26,8 @@ _HINTS, _STRIPES = "hints.txt", "stripes.sh"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     add_experiment(parser)
+    for option, settings, about in FACTORS:
+        parser.add_argument(option, help=f"{about} to search, for a command behind --", **settings)
     parser.add_argument(
         "--budget",
         type=explained(parse_budget),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iolens.lab.launchers.around import Around
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.mpi_launch.mpi import Flavour
 from iolens.lab.run.preload import Setup
@@ -19,6 +20,7 @@ class RunSpec:
     """The request to a launcher: `starter` (such as an mpirun, or srun with options) starts `ranks` ranks of a program
     with its arguments, `words`, under the conditions of `setup`.
 
+    Without a starter, `words` are the whole command. `around` has the working folder, and the steps before and after.
     Output goes to `stdout.txt` and `stderr.txt` in `folder`, which belongs to this run alone. `flavour` is the
     program's MPI, `io_component` the requested MPI-IO of Open MPI. `options` has the launcher's own options by the
     names in its `keys`.
@@ -32,11 +34,17 @@ class RunSpec:
     flavour: Flavour | None = None
     io_component: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    around: Around = field(default_factory=Around)
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Returns the command line that starts the ranks."""
+        return (*self.starter, "-n", str(self.ranks), *self.words) if self.starter else self.words
 
 
 def _command_lines(tasks: Sequence[RunSpec]) -> list[str]:
     """Returns each task as the command line that starts its ranks."""
-    return [shlex.join([*task.starter, "-n", str(task.ranks), *task.words]) for task in tasks]
+    return [shlex.join(task.command) for task in tasks]
 
 
 @dataclass(frozen=True)

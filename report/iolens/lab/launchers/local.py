@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from functools import partial
 
 from iolens.lab.launchers.launcher import Launcher, RunSpec
+from iolens.lab.run.command_line import launcher_name
 from iolens.lab.run.execute import Outcome, execute
 from iolens.lab.run.mpi_launch import mpi
 
@@ -12,10 +14,13 @@ from iolens.lab.run.mpi_launch import mpi
 def run(tasks: Iterable[RunSpec]) -> Generator[tuple[RunSpec, Outcome], None, None]:
     """Runs the tasks one after the other, each to its end."""
     for task in tasks:
-        words = [*task.starter, "-n", str(task.ranks), *task.words]
-        settings = mpi.environment(task.flavour, task.ranks, task.io_component, launcher=task.starter[0])
+        # A program that is no launcher must not be asked for its version: it would run.
+        launcher = task.command[0] if task.starter or launcher_name(task.command[0]) else None
+        settings = mpi.environment(task.flavour, task.ranks, task.io_component, launcher=launcher)
         setup = task.setup._replace(launcher={**settings, **task.setup.launcher})
-        yield task, execute(words, setup, task.folder / "stdout.txt", task.folder / "stderr.txt")
+        stdout, stderr = task.folder / "stdout.txt", task.folder / "stderr.txt"
+        start = partial(execute, task.command, setup, stdout, stderr, task.around.folder)
+        yield task, task.around.perform(start, task.folder / "around.txt")
 
 
 LOCAL = Launcher(name="local", starter=mpi.find_launcher, run=run)

@@ -10,6 +10,7 @@ from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.files import like_a_log, write_aside
+from iolens.lab.launchers.around import Around
 from iolens.lab.launchers.launcher import RunSpec
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.own_logs import run_of_log
@@ -26,7 +27,7 @@ _KEYS = tuple(one.name for one in fields(RunSpec))
 def write_task(task: RunSpec) -> None:
     """Writes the task into its folder."""
     setup = task.setup._asdict() | {"storage": task.setup.storage.name if task.setup.storage else None}
-    content = {key: getattr(task, key) for key in _KEYS} | {"setup": setup}
+    content = {key: getattr(task, key) for key in _KEYS} | {"setup": setup, "around": vars(task.around)}
     write_aside(task.folder / _TASK, json.dumps(content, indent=1, default=str) + "\n", like_a_log())
 
 
@@ -44,6 +45,7 @@ def read_task(folder: Path) -> RunSpec:
                 "starter": tuple(content["starter"]),
                 "words": tuple(content["words"]),
                 "setup": made,
+                "around": Around(**content["around"]),
             }
         )
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -56,16 +56,29 @@ class Outcome(NamedTuple):
     run: str = ""
 
 
-def execute(words: Sequence[str], setup: Setup, stdout: Path | None = None, stderr: Path | None = None) -> Outcome:
+def execute(
+    words: Sequence[str],
+    setup: Setup,
+    stdout: Path | None = None,
+    stderr: Path | None = None,
+    folder: str | None = None,
+) -> Outcome:
     """Runs the command until it ends or its time is over; the exit code is the program's own. Output goes to the given
-    files, or else to the terminal.
+    files, or else to the terminal. The working folder is `folder`, or that of this process.
     """
     run = os.urandom(16).hex()
     with snapshots_on_request(run, setup):
-        return _run_to_end(run, words, setup, stdout, stderr)
+        return _run_to_end(run, words, setup, stdout, stderr, folder)
 
 
-def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | None, stderr: Path | None) -> Outcome:
+def _run_to_end(
+    run: str,
+    words: Sequence[str],
+    setup: Setup,
+    stdout: Path | None,
+    stderr: Path | None,
+    working_folder: str | None,
+) -> Outcome:
     """Does the work of `execute`; `run` is the name that marks the profiler's spools as those of this run."""
     marked = setup._replace(application={**setup.application, _mark_of(setup): run})
     before = set(setup.logs.glob("*.darshan"))
@@ -79,7 +92,7 @@ def _run_to_end(run: str, words: Sequence[str], setup: Setup, stdout: Path | Non
             with _opened(stdout) as out, _opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher, **recording}
                 status, late = _run_process(
-                    lambda: _started(line, environment, out, err),
+                    lambda: _started(line, environment, out, err, working_folder),
                     run,
                     setup.timeout,
                 )
@@ -121,13 +134,18 @@ def _mark_of(setup: Setup) -> str:
 
 
 def _started(
-    line: Sequence[str], environment: Mapping[str, str], out: IO[bytes] | None, err: IO[bytes] | None
+    line: Sequence[str],
+    environment: Mapping[str, str],
+    out: IO[bytes] | None,
+    err: IO[bytes] | None,
+    folder: str | None,
 ) -> subprocess.Popen[bytes]:
     """Starts a command, which inherits from this process what this process inherited from its caller."""
     handing = handing_on()
     process = subprocess.Popen(
         line,
         env=environment,
+        cwd=folder,
         stdout=out,
         stderr=err,
         close_fds=False,

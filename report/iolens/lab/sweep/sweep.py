@@ -59,7 +59,8 @@ def _block_size(sweep: Sweep) -> int:
 
 def _run_first_block(sweep: Sweep, progress: Progress) -> list[RunRecord]:
     """Performs the missing runs of the first block."""
-    return run_more(sweep, sweep.todo[: _block_size(sweep)], progress, sweep.total - len(sweep.todo))
+    size = _block_size(sweep)
+    return run_more(sweep, sweep.todo[:size], progress, sweep.total - len(sweep.todo), len(sweep.todo) - size)
 
 
 def _run_rest(sweep: Sweep, progress: Progress, before: list[RunRecord]) -> list[RunRecord]:
@@ -169,17 +170,19 @@ def run_fresh(sweep: Sweep, progress: Progress, done: int) -> list[RunRecord]:
     return run_more(sweep, [one for one in attempts if not finished(one, sweep.kept)], progress, done)
 
 
-def run_more(sweep: Sweep, attempts: Sequence[PointSpec], progress: Progress, done: int) -> list[RunRecord]:
-    """Performs runs after `done` other runs of the sweep, and shows the time that is left."""
+def run_more(
+    sweep: Sweep, attempts: Sequence[PointSpec], progress: Progress, done: int, later: int = 0
+) -> list[RunRecord]:
+    """Performs runs after `done` other runs of the sweep and before `later` ones, and shows the time that is left."""
     began = time.monotonic()
     records: list[RunRecord] = []
     with closing(perform(sweep, attempts, progress.begun)) as performed:
         for record in performed:
             records.append(record)
             write_runs(sweep.folder)
-            left = (time.monotonic() - began) / len(records) * (len(attempts) - len(records))
+            left = (time.monotonic() - began) / len(records) * (len(attempts) + later - len(records))
             line = f"{record.id}: {record.reason or 'ok'}{lost_text(record)}"
-            progress(done + len(records), done + len(attempts), line, left)
+            progress(done + len(records), done + len(attempts) + later, line, left)
     return records
 
 

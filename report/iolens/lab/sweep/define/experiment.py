@@ -22,6 +22,7 @@ from iolens.lab.values import (
     TEXT,
     Change,
     ValueKind,
+    command_words,
     count,
     duration,
     folder,
@@ -40,11 +41,19 @@ from iolens.lab.values import (
     variables,
     words,
 )
+from iolens.lab.workloads.foreign import FOREIGN
+from iolens.lab.workloads.workload import Workload
+from iolens.lab.workloads.workloads import workload_of
 
 NEVER, _FAILED, ALWAYS = "never", "failed", "always"
 
 _WHEN = (NEVER, _FAILED, ALWAYS)
 """Choices of the runs for which a part is kept: no run, those that failed or must not be compared, or all."""
+
+APART, OWN = "apart", "own"
+
+_PLACES = (APART, OWN)
+"""Working folders of a run: a new one for each run, or that of the input files for all runs."""
 
 ROMIO = "romio321"
 """The ROMIO component of the usual MPI library, under Open MPI's name for it."""
@@ -80,6 +89,11 @@ class Experiment:
 
     `log` names a recorded run whose mini-app takes the place of program, arguments and ranks (plan/mini_app.py).
 
+    `command` is a whole command line with its launcher, which takes the place of program and arguments. `place` is a
+    word of _PLACES for the working folder of a run; APART is a new folder, in which the entries of `inputs` are
+    linked except `outputs`, and copied if they are in `copy`. `before`, `after` and `check` are shell commands around
+    each run, and `exit_code` is the program's exit code for success.
+
     `matrix` has the levels of every factor. The levels of user-defined factors are names, and `own` says what each
     level changes. Factors of a group in `together` change side by side, and points that meet a condition of `exclude`
     are left out. `compiler` and `flags` rebuild a bundled workload. `options` has the section of each launcher.
@@ -96,6 +110,15 @@ class Experiment:
     ranks: int
     matrix: Mapping[str, tuple[int | str, ...]]
     log: str | None = None
+    command: tuple[str, ...] = ()
+    place: str | None = None
+    inputs: Path | None = None
+    outputs: tuple[str, ...] = ()
+    copy: tuple[str, ...] = ()
+    before: str | None = None
+    after: str | None = None
+    check: str | None = None
+    exit_code: int = 0
     own: Mapping[str, Mapping[str, Change]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
     exclude: tuple[str, ...] = ()
@@ -135,6 +158,16 @@ class Experiment:
     def keep(self) -> Keep:
         """Returns which files of the experiment's runs are kept."""
         return Keep(self.keep_data, self.keep_log, self.keep_output)
+
+    @property
+    def workload(self) -> Workload:
+        """Returns the description of the program; any command is a foreign program."""
+        return FOREIGN if self.command else workload_of(self.program)
+
+    @property
+    def working_folder(self) -> str | None:
+        """Returns the kind of the working folder; None if runs stay in the folder in which the sweep was started."""
+        return self.place or (APART if self.command else None)
 
     @property
     def report(self) -> Mapping[str, Any]:
@@ -201,6 +234,24 @@ KEYS: Mapping[str, Key] = {
     "workload.program": Key(
         "program", text, "A bundled workload, or the path of a program, relative to this file or to the current folder"
     ),
+    "workload.command": Key(
+        "command",
+        command_words,
+        "A whole command with its launcher, in place of program and arguments; {directory}, {ranks} and {json} stand "
+        "for the run's folder of data, its ranks and the file of its result",
+    ),
+    "workload.folder": Key(
+        "place",
+        one_of(*_PLACES),
+        "Working folder: apart, a new one with links to the inputs; own, that of the inputs",
+    ),
+    "workload.inputs": Key("inputs", folder, "Folder with the program's files; default: the folder of this file"),
+    "workload.outputs": Key("outputs", words, "Files of that folder that the program makes, which get no link"),
+    "workload.copy": Key("copy", words, "Files of that folder that the program changes, copied for each run"),
+    "workload.before": Key("before", text, "Shell command in the working folder before each run"),
+    "workload.after": Key("after", text, "Shell command in the working folder after each run"),
+    "workload.check": Key("check", text, "Shell command after each run that fails if the run's result is wrong"),
+    "workload.exit_code": Key("exit_code", count, "Exit code of the program for success"),
     "workload.log": Key(
         "log",
         text,
@@ -274,4 +325,4 @@ KEYS: Mapping[str, Key] = {
 """The keys of the file, one row each."""
 
 REQUIRED = ("name", "workload.program", "workload.ranks")
-"""Keys that a file must have; `workload.log` stands for the last two."""
+"""Keys that a file must have; `workload.log` or `workload.command` stands for the last two."""

@@ -20,12 +20,14 @@ from iolens.foreign import text_of_file
 from iolens.lab.installation import storage_config_of
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.sizes import short_size
+from iolens.lab.sweep.define.command import RANKS, program_in, ranks_in
 from iolens.lab.sweep.define.experiment import FACTORS, KEYS, REQUIRED, Experiment
 from iolens.lab.sweep.define.expression import names_in, parse_expression
 from iolens.lab.sweep.define.matrix import matrix_points, steps
 from iolens.lab.sweep.define.metrics import FACTS, PATTERN
 from iolens.lab.values import LISTED, Change, listed_levels, own_levels
-from iolens.lab.workloads.workloads import workload_of
+from iolens.lab.workloads.foreign import FOREIGN
+from iolens.lab.workloads.workloads import WORKLOADS, workload_of
 
 _MOST_POINTS = 100_000
 """Maximum number of points in a matrix before exclusions. At one second each they take more than a day."""
@@ -58,15 +60,42 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         else:
             fields[target] = value
     for key in REQUIRED:
-        if KEYS[key].field not in fields and not ("log" in fields and key.startswith("workload.")):
+        if KEYS[key].field not in fields and not ({"log", "command"} & fields.keys() and key.startswith("workload.")):
             raise UsageError(f"{path}: the key {key} is missing; add it")
     if not matrix:
         raise UsageError(f"{path}: the matrix is missing; vary at least one of {', '.join(FACTORS)}")
     _check_groups(matrix, fields, {key: where for key, (where, _) in given.items()})
-    usual = {"title": fields["name"], "program": "", "arguments": (), "ranks": 1}
-    usual["metric"] = PATTERN if "pattern" in fields else workload_of(fields.get("program", "")).metrics[0]
-    _check_pattern(fields, path)
+    usual = _usual_fields(fields, matrix, path)
     return _with_points(Experiment(**{**usual, **fields}, matrix=matrix, own=own, options=options), path)
+
+
+def _usual_fields(fields: dict[str, Any], matrix: Mapping[str, tuple[int | str, ...]], path: Path) -> Mapping[str, Any]:
+    """Returns the values of fields that the file may leave out; a command sets the program, whatever the file says."""
+    usual: dict[str, Any] = {"title": fields["name"], "program": "", "arguments": (), "ranks": 1}
+    workload = FOREIGN if "command" in fields else workload_of(fields.get("program", ""))
+    usual["metric"] = PATTERN if "pattern" in fields else workload.metrics[0]
+    _check_pattern(fields, path)
+    if "command" in fields or "place" in fields:
+        usual["inputs"] = path.parent.absolute()
+    if "command" in fields:
+        command, inputs = fields["command"], fields.get("inputs") or usual["inputs"]
+        fields["program"] = str(program_in(command, inputs))
+        usual["ranks"] = ranks_in(command)
+        _check_command(command, fields, matrix, path)
+    return usual
+
+
+def _check_command(
+    command: Sequence[str], fields: Mapping[str, Any], matrix: Mapping[str, tuple[int | str, ...]], path: Path
+) -> None:
+    """Raises if keys belong to a program, and not to a whole command, or if the command cannot take the ranks."""
+    others = [key for key in ("arguments", "repeated", "log") if fields.get(key)]
+    if others:
+        raise UsageError(
+            f"{path}: workload.{others[0]}: a workload with a command has no such key; leave one of them out"
+        )
+    if "ranks" in matrix and not any(RANKS in word for word in command):
+        raise UsageError(f"{path}: matrix.ranks: write {RANKS} in workload.command where the number of ranks stands")
 
 
 def _check_pattern(fields: Mapping[str, Any], path: Path) -> None:
@@ -86,8 +115,10 @@ def _from_its_folder(key: str, value: Any, folder: Path) -> Any:
         return str(folder / value)
     if key == "storage.configuration":
         return (folder / storage_config_of(str(value))).resolve()
-    if key == "workload.program" and "/" in value and (folder / value).is_file():
+    if key == "workload.program" and value not in WORKLOADS and (folder / value).is_file():
         return os.path.abspath(folder / value)
+    if key == "workload.inputs" and value is not None:
+        return Path(os.path.abspath(folder / value))
     return value
 
 

@@ -17,7 +17,7 @@ from iolens.lab.sweep.define.folders import CONFIRM, FIRST, POINTS, WARM_UP
 from iolens.lab.sweep.define.matrix import Run
 from iolens.lab.values import LISTED
 from iolens.lab.workloads.recipe import USUAL, Recipe
-from iolens.lab.workloads.workloads import volume_of, workload_of
+from iolens.lab.workloads.workloads import volume_of
 
 Built = tuple[str | None, Recipe]
 """The MPI-IO component that a program is built for, and the recipe of the build."""
@@ -128,7 +128,7 @@ def spec_of(experiment: Experiment, run: Run, storage: Backend) -> PointSpec:
 
 def _volume_of(experiment: Experiment, arguments: Sequence[str], ranks: int) -> int | None:
     """Returns the most bytes that a run writes, by its arguments or else by the experiment; None if neither tells."""
-    return volume_of(workload_of(experiment.program), arguments, ranks) or experiment.volume
+    return volume_of(experiment.workload, arguments, ranks) or experiment.volume
 
 
 def _recipe_of(experiment: Experiment) -> Recipe:

@@ -9,6 +9,7 @@ from typing import Any
 
 from iolens.errors import IolensError
 from iolens.lab.io_components import LUSTRE, ROMIO, TWO_PHASE
+from iolens.lab.run.complaint import complaint
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.hosts import hosts_of
 from iolens.lab.run.mpi_launch.mpi import Flavour
@@ -158,24 +159,6 @@ def _seen_in_log(log: Path | None) -> tuple[dict[str, Any], dict[str, Any], str 
         return (observed(job), _mpi_used(job), None) if job else ({}, {}, None)
     except IolensError as error:
         return {}, {}, str(error)
-
-
-def complaint(path: Path) -> str:
-    """Returns the first message of standard error, and the path of the file. Launchers wrap a message over several
-    lines between two rules of dashes: the lines are joined up to the empty line that ends a sentence.
-    """
-    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    own = [line.strip() for line in lines]
-    first = next((number for number, line in enumerate(own) if line.strip("- ")), None)
-    if first is None:
-        return "no message"
-    said = own[first]
-    if first and not own[first - 1].strip("- "):  # Launchers print the message between two lines of dashes.
-        for line in own[first + 1 :]:
-            if (line and not line.strip("- ")) or (not line and said.endswith((".", "!", "?"))):
-                break
-            said = f"{said} {line}".strip()
-    return f"{said} (full output: {path})"
 
 
 def judge_run(

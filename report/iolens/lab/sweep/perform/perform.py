@@ -11,15 +11,19 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from iolens.lab.given_hints import hints_for_all_files
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.preload import Setup
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.storage.layout import Layout
+from iolens.lab.sweep.define.experiment import APART
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.collect import collect_results
+from iolens.lab.sweep.perform.inputs import lay_out
 from iolens.lab.sweep.plan.prepare import Sweep
 from iolens.lab.sweep.plan.repeat import next_attempt, put_aside
+from iolens.lab.workloads.foreign import FOREIGN
 
 
 def perform(
@@ -74,7 +78,17 @@ def _prepare(sweep: Sweep, spec: PointSpec) -> PointSpec:
             count, size = spec.requested["stripe_count"], spec.requested["stripe_size"]
             layout = Layout(count, size, pool=sweep.experiment.pool, object_size=spec.requested.get("object_size"))
             sweep.storage.set_stripes(data, layout)
+        _lay_out_inputs(sweep, spec)
     return replace(spec, setup=_surroundings(sweep, spec))
+
+
+def _lay_out_inputs(sweep: Sweep, spec: PointSpec) -> None:
+    """Makes the program's files available in a working folder of the run's own, after its stripes were set."""
+    experiment = sweep.experiment
+    if experiment.working_folder == APART and experiment.inputs is not None:
+        own = [folder.absolute() for folder in (sweep.folder, *sweep.mounts)]
+        without = [place for folder in own for place in (folder, folder.parent)]
+        lay_out(experiment.inputs, spec.data, experiment.outputs, experiment.copy, without)
 
 
 def _surroundings(sweep: Sweep, spec: PointSpec) -> Setup:
@@ -85,11 +99,13 @@ def _surroundings(sweep: Sweep, spec: PointSpec) -> Setup:
     if spec.io_component == LUSTRE:
         application |= sweep.storage.as_lustre or {}
     if spec.flavour == "openmpi":
-        hint_file = spec.folder / "hints.txt"
+        hint_file = spec.folder.absolute() / "hints.txt"
         hint_file.write_text("".join(f"{key} {value}\n" for key, value in spec.hints.items()), encoding="utf-8")
         application |= {"ROMIO_HINTS": str(hint_file), "ROMIO_PRINT_HINTS": "1"}
+    elif sweep.workload is FOREIGN and (hints := hints_for_all_files(spec.hints)):
+        application |= {"IOLENS_HINTS": hints}
     return Setup(
-        logs=spec.folder,
+        logs=spec.folder.absolute(),
         storage=sweep.storage,
         application=application,
         launcher={**spec.build.settings, **spec.environment},

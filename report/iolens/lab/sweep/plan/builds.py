@@ -15,6 +15,7 @@ from iolens.errors import IolensError, UsageError
 from iolens.lab.files import write_aside
 from iolens.lab.installation import find_library, find_program, need_library
 from iolens.lab.io_components import LUSTRE
+from iolens.lab.launchers.around import Around
 from iolens.lab.launchers.launcher import Launcher
 from iolens.lab.launchers.launchers import LAUNCHERS
 from iolens.lab.launchers.placement import options_for
@@ -27,13 +28,15 @@ from iolens.lab.run.record import run_key
 from iolens.lab.say import say
 from iolens.lab.storage.backend import Backend
 from iolens.lab.sweep.define.classes import LUSTRE_LIKE
-from iolens.lab.sweep.define.experiment import NEVER, ROMIO, Experiment
+from iolens.lab.sweep.define.command import files_in, filled, with_paths
+from iolens.lab.sweep.define.experiment import APART, NEVER, OWN, ROMIO, Experiment
 from iolens.lab.sweep.define.spec import Built, PointSpec
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.values import LISTED
 from iolens.lab.workloads.build import build_settings, build_workload, source_digest
 from iolens.lab.workloads.foreign import FOREIGN
 from iolens.lab.workloads.recipe import USUAL, Recipe
+from iolens.lab.workloads.workload import RESULT
 from iolens.lab.workloads.workloads import workload_of
 from iolens.places import BUILD_FOR_LUSTRE
 
@@ -48,7 +51,8 @@ def builds_of(
         need_library(library)
     wanted = dict.fromkeys(spec.built for spec in specs)
     launcher = LAUNCHERS[experiment.launcher]
-    usual = {component: _build_for(component, experiment.program, launcher) for component, _ in wanted}
+    find = _build_of_command if experiment.command else _build_for
+    usual = {component: find(component, experiment.program, launcher) for component, _ in wanted}
     return {
         built: usual[built[0]] if built[1].is_usual else _built_anew(usual[built[0]], built, folder)
         for built in sorted(wanted, key=str)
@@ -65,6 +69,30 @@ def _build_for(component: str | None, name: str, launcher: Launcher) -> Build:
     linked = mpi.flavour_of_program(program)
     starter = launcher.starter(linked)
     return Build(program, linked or mpi.flavour_of_launcher(starter), starter)
+
+
+def _build_of_command(component: str | None, name: str, launcher: Launcher) -> Build:
+    """Returns the program of a whole command; a script has the MPI of the launcher on PATH, if there is one."""
+    if component == LUSTRE:
+        raise UsageError(
+            "mpi.io_component: iolens starts the ranks with another MPI for the Lustre driver, so it needs "
+            "workload.program and workload.ranks instead of workload.command"
+        )
+    program, starter = Path(name), shutil.which("mpirun") or shutil.which("mpiexec")
+    linked = mpi.flavour_of_program(program)
+    return Build(program, linked or (mpi.flavour_of_launcher(starter) if starter else None), starter or "")
+
+
+_SMALL = 16 * 2**20
+"""Size in bytes up to which a file that a command names belongs to the key of its runs."""
+
+
+def _parts_of_command(experiment: Experiment) -> dict[str, Any]:
+    """Returns what a command and the steps around it add to the key of a run."""
+    names = ("command", "before", "after", "check", "copy", "outputs")
+    told = {name: value for name in names if (value := getattr(experiment, name))}
+    told |= {"place": experiment.place} if experiment.place else {}
+    return told | ({"exit_code": experiment.exit_code} if experiment.exit_code else {})
 
 
 def key_of(experiment: Experiment, storage: Backend, spec: PointSpec) -> str:
@@ -85,8 +113,11 @@ def key_of(experiment: Experiment, storage: Backend, spec: PointSpec) -> str:
         **({"mapping": spec.mapping} if spec.mapping else {}),
         **({"options": spec.options} if spec.options else {}),
         **({"pool": experiment.pool} if experiment.pool else {}),
+        **_parts_of_command(experiment),
     }
-    return run_key(parts, [build.program, *libraries, *storage.settings(spec.mount)])
+    named = files_in(experiment.command, experiment.inputs) if experiment.inputs else []
+    small = [path for path in named if path.stat().st_size <= _SMALL]
+    return run_key(parts, [build.program, *small, *libraries, *storage.settings(spec.mount)])
 
 
 _BUILDS = "builds"
@@ -232,9 +263,26 @@ def with_command(experiment: Experiment, storage: Backend, spec: PointSpec) -> P
     asked_later = storage.get_stripes is not None and storage.make is None
     # The file system is asked for the stripes after the run, so the program must keep its data until then.
     keep = spec.keep.data != NEVER or asked_later
-    words = workload_of(experiment.program).words(spec.arguments, spec.folder, spec.data, hints, keep)
+    found = replace(spec, flavour=spec.build.flavour, around=_around(experiment, spec))
+    if experiment.command:
+        places = {"directory": spec.data, "json": spec.folder.absolute() / RESULT, "ranks": spec.ranks}
+        command = with_paths(experiment.command, experiment.inputs or Path.cwd())
+        return replace(found, starter=(), words=(*filled(command, places), *filled(spec.arguments, places)))
+    words = experiment.workload.words(spec.arguments, spec.folder, spec.data, hints, keep)
     starter = _starter_words(spec, LAUNCHERS[experiment.launcher])
-    return replace(spec, starter=starter, words=(str(spec.build.program), *words), flavour=spec.build.flavour)
+    return replace(found, starter=starter, words=(str(spec.build.program), *words))
+
+
+def _around(experiment: Experiment, spec: PointSpec) -> Around:
+    """Returns the working folder of a run, and what is done before and after it."""
+    places = {"directory": spec.data, "json": spec.folder.absolute() / RESULT, "ranks": spec.ranks}
+    folders = {APART: spec.data, OWN: experiment.inputs, None: None}
+    folder = folders[experiment.working_folder]
+    steps = {"before": experiment.before, "after": experiment.after, "check": experiment.check}
+    texts = {name: filled([text], places)[0] for name, text in steps.items() if text}
+    return Around(
+        str(folder) if folder else None, **texts, exit_code=experiment.exit_code, environment=spec.environment
+    )
 
 
 def _hints_by_file_alone(spec: PointSpec) -> bool:

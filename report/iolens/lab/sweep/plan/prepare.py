@@ -28,7 +28,6 @@ from iolens.lab.sweep.plan.specify import (
     specify,
 )
 from iolens.lab.workloads.workload import Workload
-from iolens.lab.workloads.workloads import workload_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Sweep:
     @property
     def workload(self) -> Workload:
         """Returns the description of the program."""
-        return workload_of(self.experiment.program)
+        return self.experiment.workload
 
     @property
     def run_folders(self) -> list[Path]:

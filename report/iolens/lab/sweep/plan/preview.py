@@ -95,4 +95,6 @@ def _previewed(experiment: Experiment, storage: Backend, spec: PointSpec) -> Poi
         intel = INTEL_MPI / "bin" / "mpiexec.hydra"
         starter = str(intel) if spec.io_component == LUSTRE and intel.exists() else mpi.find_launcher(None)
     found = with_command(experiment, storage, replace(spec, build=Build(Path(program), None, starter)))
-    return found if "start" in spec.options else replace(found, starter=(_MPIRUN, *found.starter[1:]))
+    if "start" in spec.options or not found.starter:
+        return found
+    return replace(found, starter=(_MPIRUN, *found.starter[1:]))

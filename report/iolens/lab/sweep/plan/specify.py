@@ -25,7 +25,7 @@ from iolens.lab.sweep.define.metrics import OF_ANY, OF_LOG
 from iolens.lab.sweep.define.spec import PointSpec, spec_of, spec_of_first
 from iolens.lab.sweep.plan.builds import check_ranks_per_node, check_recipes
 from iolens.lab.workloads.workload import Workload
-from iolens.lab.workloads.workloads import refusal_of, workload_of
+from iolens.lab.workloads.workloads import refusal_of
 from iolens.memory import free_memory
 
 
@@ -55,7 +55,7 @@ def _check(experiment: Experiment, storage: Backend, runs: Sequence[PointSpec], 
     """Raises an error if something in these runs is known in advance to fail; `data` is the folder for their data."""
     launcher = LAUNCHERS[experiment.launcher]
     check_recipes(experiment.program, [spec.recipe for spec in runs])
-    check_workload(experiment, workload_of(experiment.program), runs)
+    check_workload(experiment, experiment.workload, runs)
     _check_nodes(runs, launcher)
     check_ranks_per_node(runs, launcher)
     _check_crowding(runs, launcher)

@@ -95,6 +95,8 @@ def _first_known(read: Callable[[str], Rows]) -> Chosen:
     if metric == IO_BANDWIDTH:
         for row in rows:
             row["bytes"] = row.get("observed.io_bytes")
+            if row["bytes"] and row.get(measure.column):
+                row["io_seconds"] = row["bytes"] / 2**20 / row[measure.column]
     return Chosen(metric, measure, rows, _SOURCES.get(metric, _OWN_RESULT))
 
 

@@ -195,7 +195,6 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
     sound = run.status == "ok" or (run.status == "invalid" and bool(ignored))
     row: dict[str, Any] = {
         "run": str(run.id),
-        "folder": str(path.parent),
         "settings": point,
         "repetition": repetition,
         "status": str(run.status),
@@ -221,6 +220,7 @@ def read_run(path: Path, operation: str) -> dict[str, Any]:
         "started": run.started,
         "log": str(path.parent / run.log) if run.log else None,
         "result": str(path.parent / run.result) if run.result else None,
+        "folder": str(path.parent),
         **dict.fromkeys(("observed.compute_seconds", "observed.io_bandwidth", "observed.io_bytes")),
     }
     row |= {f"build.{key}": value for key, value in run.build.items()}

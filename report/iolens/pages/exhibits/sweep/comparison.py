@@ -113,6 +113,11 @@ def _ends_of_points(comparison: Comparison, column: str = "value") -> str:
     return finding.extremes(pairs, lambda value: value_with_unit(comparison.measure, value))
 
 
+def _has_io_times(comparison: Comparison) -> bool:
+    """Returns True if settings are compared by a speed, and runs have the I/O time that belongs to it."""
+    return not comparison.measure.less_is_better and bool(comparison.runs["io_seconds"].notna().any())
+
+
 def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figures of throughput and I/O time of every point."""
     from iolens.figures.comparison.bars import grouped_bars
@@ -131,7 +136,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
     drawn = [(("value", "low", "high", measure.column), measure.axis, throughput)]
     drawn += (
         []
-        if measure.less_is_better
+        if not _has_io_times(comparison)
         else [(_TIME, "I/O time, s", "I/O time of the slowest rank, drawn in the same way.")]
     )
     for columns, axis, caption in drawn:
@@ -217,7 +222,7 @@ def _levels(names: Sequence[str]) -> list[Column]:
 
 def _points_columns(comparison: Comparison) -> list[Column]:
     """Returns the columns: first the settings that vary, then the results."""
-    io = [] if comparison.measure.less_is_better else [_TIMES]
+    io = [_TIMES] if _has_io_times(comparison) else []
     return [
         *_levels(comparison.factors),
         _COUNT,
