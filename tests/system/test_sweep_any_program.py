@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_command_is_swept_without_a_file(app: Path, capsys: pytest.CaptureFixt
     assert (app / "state.txt").read_text() == "first\none line more\n", "runs of the sweep leave the user's files alone"
     content = yaml.safe_load((app / "results/app/experiment.yaml").read_text())
     assert content["workload"]["command"] == ["./app", "in.txt"]
-    assert content["workload"]["outputs"] == ["out/data.bin"]
+    assert content["workload"]["outputs"] == ["out"], "the folder was not there before the program"
     assert content["workload"]["copy"] == ["state.txt"]
     assert content["matrix"] == {"stripe_count": [1, 4]}
 
@@ -265,3 +266,37 @@ def test_the_ranks_of_a_command(text: str, ranks: int, app: Path) -> None:
 def test_only_known_words_in_braces_are_filled_in() -> None:
     found = filled(["{directory}/x", "{a}", "awk {print}", "-n{ranks}"], {"directory": "/d", "ranks": 4})
     assert found == ("/d/x", "{a}", "awk {print}", "-n4")
+
+
+LOADER = """import os
+if not os.path.exists("samples"):
+    os.makedirs("samples")
+    for number in range(40):
+        with open(f"samples/{number}", "wb") as file:
+            file.write(bytes(100_000))
+total = sum(len(open(f"samples/{name}", "rb").read()) for name in os.listdir("samples"))
+print("read", total, "bytes")
+"""
+
+SAVER = """import h5py, os
+with h5py.File("field.h5", "w") as file:
+    for number in range(20):
+        file[f"x{number}"] = bytes(200_000)
+print("saved", os.path.getsize("field.h5"))
+"""
+
+
+@pytest.mark.parametrize(("name", "text", "said"), [("loader", LOADER, "read 4000000"), ("saver", SAVER, "saved 4")])
+def test_a_python_script_does_the_same_in_every_run(
+    name: str, text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loader makes its samples only if their folder is not there, so an empty folder would change what it does."""
+    if "h5py" in text:
+        pytest.importorskip("h5py", reason="h5py is not installed; `make setup-test` does it")
+    monkeypatch.chdir(tmp_path)
+    Path(f"{name}.py").write_text(text)
+    options = ["--stripes", "1 4", "--repeat", "1", "--confirm", "0", "--no-report"]
+    assert main(["sweep", *options, "--", sys.executable, f"{name}.py"]) == 0
+    outputs = [path.read_text() for path in Path(f"results/{name}/points").glob("*/rep-1/stdout.txt")]
+    assert len(outputs) == 2
+    assert all(output.startswith(said) for output in outputs)

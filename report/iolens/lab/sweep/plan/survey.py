@@ -135,10 +135,10 @@ def _survey(words: Sequence[str], place: Path) -> Seen:
 
 
 def _paths_below(folder: Path) -> set[str] | None:
-    """Returns the paths of the files below a folder; None if there are too many."""
+    """Returns the paths of files and folders below a folder; None if there are too many."""
     found: set[str] = set()
-    for place, _, names in os.walk(folder):
-        found |= {os.path.join(place, name) for name in names}
+    for place, folders, names in os.walk(folder):
+        found |= {os.path.join(place, name) for name in (*folders, *names)}
         if len(found) > _MOST_KNOWN:
             return None
     return found
@@ -167,8 +167,17 @@ def seen_in(jobs: Sequence[Job], here: Path, before: set[str] | None, without: P
             outside[folder] = outside.get(folder, 0) + moved
     # A file that was there before may be read by the next run; a copy serves a program that replaces it just as well.
     changed = tuple(sorted(inside[path] for path in known if os.path.exists(path)))
-    made = tuple(sorted(inside[path] for path in inside if path not in known))
+    new = {_topmost_new(path, here, before or set()) for path in inside if path not in known}
+    made = tuple(sorted(os.path.relpath(path, here) for path in new))
     return Seen(made, changed, outside, sum(wrote.values()), collective)
+
+
+def _topmost_new(path: str, here: Path, before: set[str]) -> str:
+    """Returns a new file, or the topmost folder around it that is new: a program that finds its folder there may skip
+    making what is in it.
+    """
+    above = [str(folder) for folder in Path(path).parents if here in folder.parents]
+    return next((folder for folder in reversed(above) if folder not in before), path)
 
 
 def experiment_content(name: str, words: Sequence[str], here: Path, seen: Seen, wanted: Wanted) -> dict[str, Any]:
