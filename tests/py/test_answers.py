@@ -274,6 +274,9 @@ def test_a_launchers_message_is_given_whole(tmp_path: Path) -> None:
         "application: build/bin/btio Either request fewer procs for your application, or make more slots available "
         f"for use. (full output: {tmp_path / 'stderr.txt'})"
     )
+    trace = 'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\n    f()\nKeyError: 7\n\nmore\n'
+    (tmp_path / "stderr.txt").write_text(trace)
+    assert complaint_of_run(tmp_path / "stderr.txt").startswith("KeyError: 7 (full output:")
     (tmp_path / "stderr.txt").write_text(f"{RULE}\n\n")
     assert complaint_of_run(tmp_path / "stderr.txt") == "no message"
 

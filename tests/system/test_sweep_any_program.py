@@ -281,7 +281,7 @@ print("read", total, "bytes")
 SAVER = """import h5py, os
 with h5py.File("field.h5", "w") as file:
     for number in range(20):
-        file[f"x{number}"] = bytes(200_000)
+        file[f"x{number}"] = [number] * 25_000
 print("saved", os.path.getsize("field.h5"))
 """
 

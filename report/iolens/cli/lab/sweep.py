@@ -132,10 +132,9 @@ def carry_out(sweep: Sweep, report: bool) -> int:
         say("finished runs are kept; the same command goes on where this one stopped")
         raise
     ended = hopeless(sweep)
-    for line in () if ended else _lines_of_reasons(bad):
-        print_line(line)
-    for kept in sweep.failed:
-        print_line(f"{kept.id} failed in an earlier sweep and is not repeated: {kept.reason}")
+    if not ended:
+        for line in (*_lines_of_reasons(bad), *_lines_of_reasons(sweep.failed, _EARLIER)):
+            print_line(line)
     failed = len(sweep.failed) + sum(record.status == "failed" for record in bad)
     if failed:
         print(hint_of_retry(failed))
@@ -147,15 +146,20 @@ def carry_out(sweep: Sweep, report: bool) -> int:
     return 1 if failed else 0
 
 
-def _lines_of_reasons(bad: Sequence[RunRecord]) -> list[str]:
-    """Returns a line for each reason why runs cannot be used, with the first of these runs and the number of others."""
+_EARLIER = "failed in an earlier sweep and is not repeated"
+
+
+def _lines_of_reasons(bad: Sequence[RunRecord], said: str = "") -> list[str]:
+    """Returns a line for each reason why runs cannot be used, with the first of these runs and the number of others.
+    `said` tells how the runs ended; by default it is their status.
+    """
     alike: dict[tuple[str, str], list[RunRecord]] = {}
     for record in bad:
         alike.setdefault((record.status, str(record.reason).partition(" (full output: ")[0]), []).append(record)
     lines = []
     for (status, _), records in alike.items():
         more = f"; {len(records) - 1} more {status} for the same reason" if len(records) > 1 else ""
-        lines.append(f"{records[0].id}: {status}: {records[0].reason}{more}")
+        lines.append(f"{records[0].id}{f' {said}' if said else f': {status}'}: {records[0].reason}{more}")
     return lines
 
 

@@ -71,9 +71,13 @@ def run(args: argparse.Namespace) -> int:
         tuning = run_tuning(tuning, progress)
     print(f"{len(tuning.trail.steps)} of {len(search.points)} settings were run: {tuning.trail.stopped}")
     if not tuning.measured:
-        print(
-            "no run can be compared; the reasons are printed above, and stand in the run.json of each run below", folder
+        from iolens.lab.sweep.sweep import hopeless
+
+        why = (
+            hopeless(tuning.sweep)
+            or f"the reasons are printed above, and stand in the run.json of each run in {folder}"
         )
+        print_line(f"no run can be compared: {why}")
         return 1
     if not args.no_report:
         _finish_search(folder)

@@ -87,7 +87,7 @@ def hopeless(sweep: Sweep) -> str:
     reasons = Counter(str(row["reason"]) for row in rows if row["status"] == "failed")
     if rows and sum(reasons.values()) == len(rows):
         why, count = reasons.most_common(1)[0]
-        return f"all {len(rows)} runs of the first block failed, {count} of them for this reason: {why}"
+        return f"all {len(rows)} runs failed, {count} of them for this reason: {why}"
     return not_measured(results.chosen) if results.chosen else ""
 
 
