@@ -1,5 +1,6 @@
 #include "attendance.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,12 @@ bool attendance_is_complete(bool recorded)
              "profiler's MPI adapter; each of the others writes a log of its own, without MPI. `iolens "
              "run --apart` does so without waiting");
     return false;
+}
+
+void attendance_wait(void)
+{
+    static struct round waiting;
+    meet(&waiting, HUGE_VAL);
 }
 
 bool attendance_ends(void) { return meet_always(at_end, (struct round){0}, PATIENCE_AT_END_SECONDS); }

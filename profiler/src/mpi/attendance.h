@@ -10,6 +10,9 @@
  * one minute. */
 bool attendance_is_complete(bool recorded);
 
+/* Waits until all ranks have called this function, however long that takes. */
+void attendance_wait(void);
+
 /* Returns true if all ranks have called this function. Collective at the end of MPI's communication. A rank
  * may be missing: if one of the program's own delete callbacks fails, MPI may skip the profiler's. The other
  * ranks then give up after ten minutes, since one rank may have much to do before it ends. */

@@ -16,6 +16,7 @@ static bool attached;
 static bool started;
 static bool has_callback;     /* True if MPI_Finalize calls finish_with_self. */
 static void *finalize_caller; /* The code that called MPI_Finalize. */
+static double finalize_begin;
 
 __attribute__((constructor)) static void attach(void)
 {
@@ -35,12 +36,12 @@ static void agree(const struct iolens_transport *transport)
         traced_what &= ~(unsigned)IOLENS_MPI_SYNC;
 }
 
-/* Waits for all ranks, and counts this time as MPI_Finalize: the log cannot contain the library's own work in
- * it. Returns false if some ranks do not come. */
+/* Waits until the callbacks of all ranks have ended, and counts the time since MPI_Finalize began as its own:
+ * the log cannot contain the library's own work in it. Returns false if some ranks do not come. */
 static bool all_have_come(void)
 {
-    struct iolens_mpi_call call = {.function = IOLENS_MPI_Finalize, .caller = (uintptr_t)finalize_caller};
-    call.t0 = link_start();
+    struct iolens_mpi_call call = {
+        .function = IOLENS_MPI_Finalize, .caller = (uintptr_t)finalize_caller, .t0 = finalize_begin};
     if (!attendance_ends())
         return false;
     call.t1 = iolens_now();
@@ -122,6 +123,11 @@ static int finalize(void *caller, int (*real)(void))
 {
     bool ending = started;
     finalize_caller = caller;
+    if (started) {
+        /* Some ranks may have much to do before they end; the callbacks should not have. */
+        finalize_begin = link_start();
+        attendance_wait();
+    }
     if (started && !has_callback)
         finish();
     int code = real();
