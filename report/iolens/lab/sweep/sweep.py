@@ -52,7 +52,11 @@ def run_sweep(sweep: Sweep, progress: Progress) -> list[RunRecord]:
 
 
 def _block_size(sweep: Sweep) -> int:
-    """Returns the number of missing runs of the first block: one of every point."""
+    """Returns the number of missing runs of the first block: one of every point. In a batch system all runs are one
+    block, because jobs are made of runs of one shape from several blocks.
+    """
+    if sweep.launcher.elsewhere:
+        return len(sweep.todo)
     first = {point.id for point in matrix_points(sweep.experiment)}
     return sum(spec.id in {f"{name}/rep-1" for name in first} for spec in sweep.todo)
 
