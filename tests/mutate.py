@@ -15,6 +15,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -120,7 +121,8 @@ def nearest_tests(root: Path, path: str) -> list[str]:
     stem = Path(path).stem
     if path.endswith(".py"):
         module = path.removeprefix("report/").removesuffix(".py").replace("/", ".")
-        words = {module: 10, f"{module.rpartition('.')[0]} import {stem}": 10, f" {stem}\n": 1}
+        package = module.rpartition(".")[0]
+        words = {module: 10, f"{package} import {stem}": 10, package: 1}
     else:
         words = {stem: 2, Path(path).parent.name: 1}
     scores = {}
@@ -215,6 +217,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=300, help="time limit of the tests of a fault")
     given = parser.parse_args()
     counts = {"killed": 0, "survived": 0}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # The copy is then removed.
     with tempfile.TemporaryDirectory(prefix="iolens-mutate-") as folder:
         copy = Copy(Path(folder))
         for fault in drawn_faults(given.only, given.seed):
