@@ -136,6 +136,9 @@ def test_a_run_that_wrote_several_files_says_how_the_bytes_lie() -> None:
         "mpi_io": False,
         "compute_seconds": 1.365678,
         "file_bytes": 160 * MIB,
+        "io_layer": "POSIX",
+        "io_bytes": 8 * 160 * MIB,
+        "io_bandwidth": pytest.approx(136.6, abs=0.05),
     }
 
 

@@ -222,7 +222,9 @@ def test_a_comparison_of_reads_says_whether_they_were_cold(
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert any(word.startswith(said) for word in cautions(results, comparison))
-    assert not any(word.startswith("Reads") for word in cautions(replace(results, metric="latency"), comparison))
+    assert not any(
+        word.startswith("Reads") for word in cautions(replace(results, metric="latency", chosen=None), comparison)
+    )
 
 
 def test_words_as_settings_keep_their_order(tmp_path: Path) -> None:

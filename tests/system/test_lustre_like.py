@@ -72,7 +72,7 @@ def written(folder: Path, ranks: int, driver: str) -> list[Written]:
     folder.mkdir()
     mount = make_mount(folder, ROOT / "storage" / "ost.yaml")
     (folder / "script").write_text(script(mount, driver))
-    libraries = [build() / "lib/libiolens-mpich.so", find_library("libiolens.so"), find_library("libost.so")]
+    libraries = [find_library("libiolens.so"), find_library("libost.so")]
     settings = {
         **EMULATED.environment(mount, "job"),
         **(EMULATED.as_lustre or {}),

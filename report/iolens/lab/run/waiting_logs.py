@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.errors import IolensError
-from iolens.log import Job, read_log
+
+if TYPE_CHECKING:
+    from iolens.log import Job
 
 _LOOKED_AT = 16
 """Number of logs up to which they are read; a run with more has more programs than a job and what started it."""
@@ -22,6 +25,8 @@ def without_waiting(logs: Sequence[Path]) -> tuple[Path, ...]:
     """
     if not 1 < len(logs) <= _LOOKED_AT:
         return tuple(logs)
+    from iolens.log import read_log
+
     jobs: dict[Path, Job] = {}
     for log in logs:
         with suppress(IolensError, OSError):
