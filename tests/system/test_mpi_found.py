@@ -5,11 +5,13 @@ program has, from the start or later.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import profiler_harness as harness
 import pytest
 from iolens.lab.installation import find_library
 from iolens.log import read_log
@@ -71,6 +73,14 @@ def test_words_before_the_launcher(name: str, before: str, tmp_path: Path) -> No
     program = program_of(its, tmp_path)
     words = [*BEFORE[before], its.mpirun, "-np", str(RANKS), program, tmp_path / "data"]
     assert_one_job(recorded(its, tmp_path, words), tmp_path)
+
+
+def test_the_log_of_a_process_that_did_something_of_its_own_stays(tmp_path: Path) -> None:
+    """It makes connections, without a file and with little computing; the shell and the sleep beside it do nothing."""
+    its = library("usual")
+    connecting, job = harness.build_program("network_connections"), program_of(its, tmp_path)
+    script = f"{shlex.quote(str(connecting))} >&2; sleep 0.7; {its.mpirun} -np {RANKS} {job} {tmp_path / 'data'}"
+    assert_one_job(recorded(its, tmp_path, ["bash", "-c", script]), tmp_path, ["network_connections"])
 
 
 STAND_INS = {

@@ -19,6 +19,10 @@ _LEAST_SECONDS = 0.5
 """Seconds of processor time from which a process has worked itself, as in the profiler's table `process`."""
 
 
+_OF_EVERY_PROCESS = {"job", "process", "start_up", "failed_calls", "counters"}
+"""Tables that have rows in the log of each process, whatever it did."""
+
+
 def without_waiting(logs: Sequence[Path]) -> tuple[Path, ...]:
     """Returns the logs of a run without those of waiting processes, which it removes. Keeps all logs of a run without
     an MPI job.
@@ -44,8 +48,13 @@ def _is_of_mpi(job: Job) -> bool:
 
 
 def _only_waited(job: Job) -> bool:
-    """Returns whether a process used no file and hardly computed, as launchers' shells do."""
-    if any(name.startswith("/") for name in job.names.values()) or "process" not in job.private:
+    """Returns whether a process used no file, connection or other thing of its own and hardly computed, as a shell in
+    front of a launcher does. A log that is not whole says nothing about this.
+    """
+    others = job.private.keys() - _OF_EVERY_PROCESS
+    if any(name.startswith("/") for name in job.names.values()) or any(len(job.private[name]) for name in others):
+        return False
+    if job.partial or "process" not in job.private:
         return False
     used = job.private["process"]
     return float((used["user_time"] + used["system_time"]).sum()) < _LEAST_SECONDS
