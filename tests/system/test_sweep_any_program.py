@@ -134,6 +134,66 @@ def test_data_outside_the_folder_becomes_a_word_of_the_command(
     assert "write {directory} in its place" in " ".join(capsys.readouterr().err.split())
 
 
+CHANGER = """import mmap, os, sys
+with open("mapped.bin", "r+b") as file:
+    mapped = mmap.mmap(file.fileno(), 0)
+    mapped[0] += 1
+    mapped.flush()
+open("emptied.txt", "w").close()
+os.rename("moved.txt", "target.txt")
+open("moved.txt", "w").close()
+assert open("given.txt").read()
+with open(sys.argv[1], "wb") as file:
+    file.write(bytes(1 << 20))
+"""
+
+
+def test_what_a_log_does_not_show_is_copied_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program stores to mapped memory, empties a file, and moves one over another; its output has a whole path."""
+    monkeypatch.chdir(tmp_path)
+    contents = {"mapped.bin": "\1bcd", "emptied.txt": "word", "moved.txt": "new", "target.txt": "old", "given.txt": "x"}
+    for name, text in contents.items():
+        Path(name).write_text(text)
+    Path("changer.py").write_text(CHANGER)
+    options = ["--repeat", "1", "--confirm", "0", "--no-report"]
+    words = ["sweep", "--stripes", "1", *options, "--", sys.executable, "changer.py", str(tmp_path / "big.out")]
+    assert main([*words[:1], "--dry-run", *words[1:]]) == 0
+    surveyed = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    times = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir() if path.is_file()}
+    path = tmp_path / "results/changer/survey/experiment.yaml"
+    workload = yaml.safe_load(path.read_text())["workload"]
+    assert workload["copy"] == ["emptied.txt", "mapped.bin", "moved.txt", "target.txt"]
+    assert workload["outputs"] == ["big.out"]
+    assert workload["reads"] == ["changer.py", "given.txt"]
+    assert workload["command"][-1] == "./big.out"
+    main(words)
+    assert list(tmp_path.glob("results/changer/points/*/rep-1/run.json"))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == surveyed
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir() if path.is_file()} == times
+
+
+def test_a_run_that_changes_the_users_file_fails(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (app / "sub/mesh.txt").write_text(str(app / "out.log"))
+    (app / "stubborn").write_text("#!/bin/sh\ndate +%N >> $(cat sub/mesh.txt)\n")
+    (app / "stubborn").chmod(0o755)
+    words = ["sweep", "--stripes", "1 2", "--repeat", "1", "--confirm", "0", "--", "./stubborn"]
+    assert main(words) == 1
+    said = capsys.readouterr().out
+    assert f"the program wrote to {app / 'out.log'} instead of its working folder" in said
+
+
+def test_a_changed_input_makes_new_runs(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The mesh is no word of the command; only the log tells that the program reads it."""
+    words = ["sweep", "--stripes", "1", "--repeat", "1", "--confirm", "0", "--no-report", "--", "./app", "in.txt"]
+    main(words)
+    first = len(starts(app))
+    (app / "sub/mesh.txt").write_text("finer\n")
+    main(words)
+    assert len(starts(app)) >= first + 2, "one more survey, and the run again"
+
+
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun was found")
 def test_the_numbers_are_those_of_the_program_and_of_pydarshan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

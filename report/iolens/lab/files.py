@@ -1,11 +1,16 @@
-"""Write files that other processes may read at any moment, and move files without replacing others."""
+"""Write files that other processes may read at any moment, move files without replacing others, and notice changes."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+
+State = Mapping[str, tuple[int, int]]
+"""Size and time of the last change, in nanoseconds, of each of some files by its path; (-1, -1) for other paths."""
 
 
 def write_aside(path: Path, text: str, mode: int | None = None) -> None:
@@ -61,3 +66,9 @@ def rename_new(path: Path, target: Path) -> bool:
         return True
     path.unlink()
     return True
+
+
+def state_of(path: str | Path) -> tuple[int, int]:
+    """Returns the state of one path, which exists."""
+    found = os.lstat(path)
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else (-1, -1)

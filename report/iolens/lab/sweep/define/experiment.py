@@ -91,7 +91,8 @@ class Experiment:
 
     `command` is a whole command line with its launcher, which takes the place of program and arguments. `place` is a
     word of _PLACES for the working folder of a run; APART is a new folder, in which the entries of `inputs` are
-    linked except `outputs`, and copied if they are in `copy`. `before`, `after` and `check` are shell commands around
+    linked except `outputs`, and copied if they are in `copy`; runs are made anew if a file of `reads` has changed.
+    `before`, `after` and `check` are shell commands around
     each run, and `exit_code` is the program's exit code for success.
 
     `matrix` has the levels of every factor. The levels of user-defined factors are names, and `own` says what each
@@ -115,6 +116,7 @@ class Experiment:
     inputs: Path | None = None
     outputs: tuple[str, ...] = ()
     copy: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     before: str | None = None
     after: str | None = None
     check: str | None = None
@@ -248,6 +250,9 @@ KEYS: Mapping[str, Key] = {
     "workload.inputs": Key("inputs", folder, "Folder with the program's files; default: the folder of this file"),
     "workload.outputs": Key("outputs", words, "Files of that folder that the program makes, which get no link"),
     "workload.copy": Key("copy", words, "Files of that folder that the program changes, copied for each run"),
+    "workload.reads": Key(
+        "reads", words, "Files of that folder that the program reads; a change of one makes new runs"
+    ),
     "workload.before": Key("before", text, "Shell command in the working folder before each run"),
     "workload.after": Key("after", text, "Shell command in the working folder after each run"),
     "workload.check": Key("check", text, "Shell command after each run that fails if the run's result is wrong"),

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePath
 
 from iolens.errors import IolensError
+from iolens.lab.files import State, state_of
+
+_MOST_WATCHED = 10_000
+"""Maximum number of files in the program's output folders that are looked at before and after a run."""
+
+
+def states(inputs: Path, paths: Iterable[str]) -> State:
+    """Returns the state of those of the paths that exist below a folder, and of the files in such folders."""
+    there = [inputs / path for path in paths if (inputs / path).exists()]
+    within = itertools.chain.from_iterable(path.rglob("*") for path in there if path.is_dir())
+    return {str(path): state_of(path) for path in (*there, *itertools.islice(within, _MOST_WATCHED))}
+
+
+def touched(inputs: Path, paths: Iterable[str], before: State) -> str | None:
+    """Returns the sentence for a run that wrote to the user's own file instead of that in its working folder, as it
+    does where its input names the whole path; None if it did not.
+    """
+    after = states(inputs, paths)
+    path = next((path for path in after if after[path] != before.get(path)), None)
+    return (
+        f"the program wrote to {path} instead of its working folder; let its input name a relative path"
+        if path
+        else None
+    )
 
 
 def lay_out(

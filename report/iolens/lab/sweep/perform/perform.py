@@ -11,16 +11,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from iolens.lab.files import State
 from iolens.lab.given_hints import hints_for_all_files
 from iolens.lab.io_components import LUSTRE
 from iolens.lab.run.execute import Outcome
 from iolens.lab.run.preload import Setup
 from iolens.lab.run.record import RunRecord, write_record
 from iolens.lab.storage.layout import Layout
-from iolens.lab.sweep.define.experiment import APART
+from iolens.lab.sweep.define.experiment import APART, Experiment
 from iolens.lab.sweep.define.spec import PointSpec
 from iolens.lab.sweep.perform.collect import collect_results
-from iolens.lab.sweep.perform.inputs import lay_out
+from iolens.lab.sweep.perform.inputs import lay_out, states, touched
 from iolens.lab.sweep.plan.prepare import Sweep
 from iolens.lab.sweep.plan.repeat import next_attempt, put_aside
 from iolens.lab.workloads.foreign import FOREIGN
@@ -37,11 +38,13 @@ def perform(
     """
     waiting = deque(specs)
     under_way: dict[Path, PointSpec] = {}
+    before: dict[Path, State] = {}
 
     def prepared() -> Iterator[PointSpec]:
         while waiting:
             spec = waiting.popleft()
             under_way[spec.folder] = spec
+            before[spec.folder] = _own_files(sweep)
             begun(spec.id)
             yield _prepare(sweep, spec)
 
@@ -49,6 +52,7 @@ def perform(
         while waiting:
             with closing(sweep.launcher.run(prepared())) as ended:
                 for started, outcome in ended:
+                    outcome = _unless_touched(sweep, outcome, before.pop(started.folder))
                     record = _finish_run(sweep, under_way[started.folder], outcome)
                     again = next_attempt(under_way.pop(started.folder), record)
                     if again:
@@ -89,6 +93,23 @@ def _lay_out_inputs(sweep: Sweep, spec: PointSpec) -> None:
         own = [folder.absolute() for folder in (sweep.folder, *sweep.mounts)]
         without = [place for folder in own for place in (folder, folder.parent)]
         lay_out(experiment.inputs, spec.data, experiment.outputs, experiment.copy, without)
+
+
+def _special(experiment: Experiment) -> tuple[str, ...]:
+    return (*experiment.outputs, *experiment.copy) if experiment.working_folder == APART else ()
+
+
+def _own_files(sweep: Sweep) -> State:
+    """Returns the state of the user's own files, for which each run has its own."""
+    inputs = sweep.experiment.inputs
+    return states(inputs, _special(sweep.experiment)) if inputs else {}
+
+
+def _unless_touched(sweep: Sweep, outcome: Outcome, before: State) -> Outcome:
+    """Returns the outcome of a run, with a reason if the run changed the user's own files."""
+    inputs = sweep.experiment.inputs
+    reason = touched(inputs, _special(sweep.experiment), before) if inputs else None
+    return outcome._replace(reason=outcome.reason or reason)
 
 
 def _surroundings(sweep: Sweep, spec: PointSpec) -> Setup:

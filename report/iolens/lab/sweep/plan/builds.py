@@ -84,7 +84,7 @@ def _build_of_command(component: str | None, name: str, launcher: Launcher) -> B
 
 
 _SMALL = 16 * 2**20
-"""Size in bytes up to which a file that a command names belongs to the key of its runs."""
+"""Size in bytes up to which a file that a command names or reads belongs to the key of its runs."""
 
 
 def _parts_of_command(experiment: Experiment) -> dict[str, Any]:
@@ -116,7 +116,8 @@ def key_of(experiment: Experiment, storage: Backend, spec: PointSpec) -> str:
         **_parts_of_command(experiment),
     }
     named = files_in(experiment.command, experiment.inputs) if experiment.inputs else []
-    small = [path for path in named if path.stat().st_size <= _SMALL]
+    named += [path for name in experiment.reads if (path := (experiment.inputs or Path()) / name).is_file()]
+    small = [path for path in dict.fromkeys(named) if path.stat().st_size <= _SMALL]
     return run_key(parts, [build.program, *small, *libraries, *storage.settings(spec.mount)])
 
 

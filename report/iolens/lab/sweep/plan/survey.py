@@ -1,8 +1,8 @@
 """The experiment of a command that somebody gives without a file.
 
-The command runs once in its own folder, as its user would run it. The log of that run says which files the program
-makes, which existing ones it changes, how much it writes and through which layer. An experiment.yaml is written from
-that, beside the results, so that the sweep can be repeated and changed like any other.
+The command runs once in its own folder, as its user would run it. That run's log, and the folder before and after it,
+say which files the program makes, changes and reads, how much it writes and through which layer. An experiment.yaml is
+written from that, beside the results, so that the sweep can be repeated and changed like any other.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ import yaml
 
 import iolens
 from iolens.errors import IolensError, UsageError
-from iolens.lab.files import write_aside
+from iolens.lab.files import State, state_of, write_aside
 from iolens.lab.run.command_line import command_name, take_apart
 from iolens.lab.run.complaint import complaint
 from iolens.lab.run.execute import execute, interruptible
@@ -47,7 +49,10 @@ _STRIPES, _AGGREGATORS = (1, 2, 4), (1, 2, 4)
 """Levels that are tried if the user names none."""
 
 _MOST_KNOWN = 100_000
-"""Maximum number of paths that are looked up to know which files were there before the program."""
+"""Maximum number of paths that are looked up to know which files the program makes and changes."""
+
+_MOST_READ = 1000
+"""Maximum number of files that the program reads whose change makes earlier runs invalid."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +67,13 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Seen:
-    """The files of the surveyed run: `made` and `changed` are paths below its folder, `outside` has the bytes written
-    to each folder elsewhere. `written` are all bytes, `collective` is True if any went through MPI-IO.
+    """The surveyed run's files: those that it made, changed and only read are paths below its folder, `outside` has the
+    bytes written to each folder elsewhere. `written` are all bytes; `collective`: some of them went through MPI-IO.
     """
 
     made: tuple[str, ...]
     changed: tuple[str, ...]
+    read: tuple[str, ...]
     outside: Mapping[str, int]
     written: int
     collective: bool
@@ -96,18 +102,21 @@ def name_of(words: Sequence[str], program: Path) -> str:
     return slug(stem).lstrip(".") or "command"
 
 
-def _stamp(words: Sequence[str]) -> str:
-    """Returns a text that tells whether an earlier survey still holds: command, folder and version."""
-    return hashlib.sha256(repr((tuple(words), os.getcwd(), iolens.__version__)).encode()).hexdigest()
+def _stamp(words: Sequence[str], read: Sequence[str]) -> str:
+    """Returns a text that tells whether an earlier survey still holds: command, folder, version, and the state of the
+    files that the program reads.
+    """
+    states = [(path, state_of(path) if os.path.exists(path) else None) for path in read]
+    return hashlib.sha256(repr((tuple(words), os.getcwd(), iolens.__version__, states)).encode()).hexdigest()
 
 
 def _seen_before(words: Sequence[str], place: Path) -> Seen | None:
     """Returns the result of an earlier survey of the same command in the same folder; None if there is none."""
     try:
         content = json.loads((place / _SEEN).read_text(encoding="utf-8"))
-        if content.pop("stamp") != _stamp(words):
+        if content.pop("stamp") != _stamp(words, content["read"]):
             return None
-        return Seen(**{**content, "made": tuple(content["made"]), "changed": tuple(content["changed"])})
+        return Seen(**{**content, **{name: tuple(content[name]) for name in ("made", "changed", "read")}})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -115,7 +124,7 @@ def _seen_before(words: Sequence[str], place: Path) -> Seen | None:
 def _survey(words: Sequence[str], place: Path) -> Seen:
     """Runs the command once in its own folder, and returns what its logs show."""
     here = Path.cwd()
-    before = _paths_below(here)
+    before = _state_below(here)
     place.mkdir(parents=True, exist_ok=True)
     say(f"{shlex.join(words)} runs once in {here}, so that its log tells which files it makes")
     out, err = place / "stdout.txt", place / "stderr.txt"
@@ -129,47 +138,69 @@ def _survey(words: Sequence[str], place: Path) -> Seen:
         raise IolensError(f"{command_name(words)} ended with exit code {outcome.exit_code}, so no sweep is made: {why}")
     if not outcome.logs:
         raise IolensError(f"{command_name(words)} left no log, so nothing is known of its files (iolens doctor)")
-    seen = seen_in([read_log(log) for log in outcome.logs], here, before, place.absolute())
-    write_aside(place / _SEEN, json.dumps({"stamp": _stamp(words), **asdict(seen)}, indent=1) + "\n")
+    seen = seen_in([read_log(log) for log in outcome.logs], here, before, _state_below(here), place.absolute())
+    write_aside(place / _SEEN, json.dumps({"stamp": _stamp(words, seen.read), **asdict(seen)}, indent=1) + "\n")
     return seen
 
 
-def _paths_below(folder: Path) -> set[str] | None:
-    """Returns the paths of files and folders below a folder; None if there are too many."""
-    found: set[str] = set()
+def _state_below(folder: Path) -> State | None:
+    """Returns the state of each path below a folder; None if there are too many."""
+    found: dict[str, tuple[int, int]] = {}
     for place, folders, names in os.walk(folder):
-        found |= {os.path.join(place, name) for name in (*folders, *names)}
+        for name in (*folders, *names):
+            path = os.path.join(place, name)
+            with suppress(FileNotFoundError):
+                found[path] = state_of(path)
         if len(found) > _MOST_KNOWN:
+            say(f"{folder} has over {_MOST_KNOWN} files, so only the log tells which of them the program changes")
             return None
     return found
 
 
-def seen_in(jobs: Sequence[Job], here: Path, before: set[str] | None, without: Path) -> Seen:
-    """Returns what the logs of a run show; `before` are the files that were there before it (None: unknown). Files
-    below `without` are those of the survey itself.
+def seen_in(jobs: Sequence[Job], here: Path, before: State | None, after: State | None, without: Path) -> Seen:
+    """Returns what a run did by its logs, and by the state of the current folder `before` and `after` it: a log does
+    not show files that are changed in memory, emptied, or changed by a static program. Files in `without` and the
+    folders around it are those of the survey itself.
     """
-    wrote: dict[str, int] = {}
-    collective = False
-    for job in jobs:
-        for module in ("POSIX", "STDIO"):
-            records = job.records.get(module)
-            for record, moved in () if records is None else records.rows("id", f"{module}_BYTES_WRITTEN"):
-                path = job.names.get(int(record), "")
-                if moved > 0 and path.startswith("/") and not path.startswith((*_ELSEWHERE[:3], f"{without}/")):
-                    wrote[path] = wrote.get(path, 0) + int(moved)
-        collective = collective or "MPI-IO" in job.records
-    inside = {path: os.path.relpath(path, here) for path in wrote if path.startswith(f"{here}/")}
-    known = {path for path in inside if before is None or path in before}
+    own = {str(without), *map(str, without.parents)}
+    wrote, read = _moved(jobs, "WRITTEN"), _moved(jobs, "READ")
+    inside = {path for path in wrote if path.startswith(f"{here}/")}
+    there = inside if before is None else before.keys()
+    new = {path for path in inside if path not in there}
+    changed = {path for path in inside if path in there and os.path.isfile(path)}
+    if before is not None and after is not None:
+        new |= after.keys() - before.keys()
+        changed |= {path for path, state in after.items() if before.get(path, state) != state and os.path.isfile(path)}
+    new, changed = ({path for path in paths if not _is_in(path, own, without)} for paths in (new, changed))
     outside: dict[str, int] = {}
     for path, moved in wrote.items():
         if path not in inside and not path.startswith(_ELSEWHERE):
             folder = os.path.dirname(path)
             outside[folder] = outside.get(folder, 0) + moved
-    # A file that was there before may be read by the next run; a copy serves a program that replaces it just as well.
-    changed = tuple(sorted(inside[path] for path in known if os.path.exists(path)))
-    new = {_topmost_new(path, here, before or set()) for path in inside if path not in known}
-    made = tuple(sorted(os.path.relpath(path, here) for path in new))
-    return Seen(made, changed, outside, sum(wrote.values()), collective)
+    made = {_topmost_new(path, here, set(there)) for path in new}
+    reads = {path for path in read if path.startswith(f"{here}/") and path in there and path not in changed}
+    collective = any("MPI-IO" in job.records for job in jobs)
+    made_names, changed_names, read_names = (
+        tuple(sorted(os.path.relpath(path, here) for path in paths)) for paths in (made, changed, reads)
+    )
+    return Seen(made_names, changed_names, read_names[:_MOST_READ], outside, sum(wrote.values()), collective)
+
+
+def _is_in(path: str, own: Collection[str], without: Path) -> bool:
+    return path in own or path.startswith(f"{without}/")
+
+
+def _moved(jobs: Sequence[Job], direction: str) -> dict[str, int]:
+    """Returns the bytes that logs show for each file; `direction` is WRITTEN or READ, as in the names of counters."""
+    found: dict[str, int] = {}
+    for job in jobs:
+        for module in ("POSIX", "STDIO"):
+            records = job.records.get(module)
+            for record, moved in () if records is None else records.rows("id", f"{module}_BYTES_{direction}"):
+                path = job.names.get(int(record), "")
+                if moved > 0 and path.startswith("/") and not path.startswith(_ELSEWHERE[:3]):
+                    found[path] = found.get(path, 0) + int(moved)
+    return found
 
 
 def _topmost_new(path: str, here: Path, before: set[str]) -> str:
@@ -187,6 +218,7 @@ def experiment_content(name: str, words: Sequence[str], here: Path, seen: Seen, 
     workload: dict[str, Any] = {"command": list(command), "inputs": str(here)}
     workload |= {"outputs": list(seen.made)} if seen.made else {}
     workload |= {"copy": list(seen.changed)} if seen.changed else {}
+    workload |= {"reads": list(seen.read)} if seen.read else {}
     workload |= {"volume": seen.written} if seen.written else {}
     return {
         "name": name,
@@ -205,19 +237,28 @@ def _with_data_folder(words: Sequence[str], here: Path, seen: Seen) -> tuple[tup
     """Returns the command, and the folder in which its data lies. If most bytes went to a folder outside the current
     one, its path in the command becomes `{directory}`; raises UsageError if no word of the command has that path.
     """
+    words = tuple(_below(word, here) for word in words)
     if any("{directory}" in word for word in words) or not seen.outside:
-        return tuple(words), here
+        return words, here
     folder = max(seen.outside, key=lambda path: seen.outside[path])
     if seen.outside[folder] * 2 < seen.written:
-        return tuple(words), here
+        say(f"the program also writes into {folder}, where all runs then write to the same files")
+        return words, here
     replaced = tuple(word.replace(folder, "{directory}") for word in words)
-    if replaced == tuple(words):
+    if replaced == words:
         raise UsageError(
             f"the program wrote {seen.outside[folder] / 1e6:.1f} MB into {folder}, which lies outside the folder in "
             "which it runs, and every run would write there; make that path a part of the command, and write "
             "{directory} in its place"
         )
     return replaced, Path(folder)
+
+
+def _below(word: str, here: Path) -> str:
+    """Returns a word of the command with paths below the current folder relative to it: each run has a folder of its
+    own.
+    """
+    return re.sub(rf"(?<![\w./-]){re.escape(str(here))}(?=/|$)", ".", word)
 
 
 def _matrix(levels: Mapping[str, tuple[int, ...]], seen: Seen, ranks: int) -> dict[str, tuple[int, ...]]:
