@@ -127,13 +127,18 @@ def test_any_number_of_the_log_can_be_compared(tmp_path: Path) -> None:
         load_results(tmp_path)
 
 
+def prepared(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> str:
+    """Makes the program `app` in a folder that becomes the current one; returns the beginning of its experiment."""
+    monkeypatch.chdir(folder)
+    Path("app").write_text(script)
+    Path("app").chmod(0o755)
+    return "name: any\nworkload: {program: app, ranks: 1}\nstorage: {kind: directory}\n"
+
+
 def test_a_metric_that_no_run_has_ends_the_sweep_and_names_the_cure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("app").write_text("#!/bin/sh\necho a run >> ../../../../count\n")
-    Path("app").chmod(0o755)
-    text = "name: any\nworkload: {program: ./app, ranks: 1}\nstorage: {kind: directory}\n"
+    text = prepared(tmp_path, monkeypatch, "#!/bin/sh\necho a run >> ../../../../count\n")
     text += "matrix: {variant: {a: {}, b: {arguments: [x]}}}\nrepetitions: 3\nreport: {metric: write_bandwidth}\n"
     Path("any.yaml").write_text(text)
     assert main(["sweep", "any.yaml", "--no-report"]) == 1
@@ -149,10 +154,7 @@ def test_a_metric_that_no_run_has_ends_the_sweep_and_names_the_cure(
 def test_a_program_that_always_fails_ends_the_sweep_with_one_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("app").write_text("#!/bin/sh\necho no licence >&2\nexit 3\n")
-    Path("app").chmod(0o755)
-    text = "name: any\nworkload: {program: ./app, ranks: 1}\nstorage: {kind: directory}\n"
+    text = prepared(tmp_path, monkeypatch, "#!/bin/sh\necho no licence >&2\nexit 3\n")
     text += "matrix: {variant: {a: {}, b: {arguments: [x]}, c: {arguments: [y]}}}\nrepetitions: 5\n"
     Path("any.yaml").write_text(text)
     assert main(["sweep", "any.yaml"]) == 1
@@ -194,16 +196,13 @@ def test_a_sweep_with_a_result_is_read_as_before(tmp_path: Path) -> None:
 def test_a_search_minimizes_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("app").write_text('#!/bin/sh\necho "cost: $1 s"\n')
-    Path("app").chmod(0o755)
-    text = "name: any\nworkload: {program: ./app, ranks: 1}\nstorage: {kind: directory}\nconfirm: 1\n"
+    text = prepared(tmp_path, monkeypatch, '#!/bin/sh\necho "cost: $1 s"\n')
+    text += "confirm: 1\n"
     text += "matrix: {variant: {a: {arguments: [5]}, b: {arguments: [2]}, c: {arguments: [9]}}}\n"
     Path("any.yaml").write_text(f"{text}report: {{pattern: 'cost: ([0-9]+) s'}}\n")
     assert main(["tune", "any.yaml", "--budget", "3"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "2.00 s" in said
-    assert "Confirmed: b gives" in said or "b" in said
     trail = json.loads(Path("results/any/tuning.json").read_text())
     assert trail["measure"]["less_is_better"]
     assert {step["point"]["variant"]: step["bandwidth"] for step in trail["steps"]} == {"a": 5.0, "b": 2.0, "c": 9.0}
@@ -214,10 +213,7 @@ def test_a_search_minimizes_a_time(
 def test_a_search_that_measures_nothing_names_the_cure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("app").write_text("#!/bin/sh\n")
-    Path("app").chmod(0o755)
-    text = "name: any\nworkload: {program: app, ranks: 1}\nstorage: {kind: directory}\n"
+    text = prepared(tmp_path, monkeypatch, "#!/bin/sh\n")
     Path("any.yaml").write_text(f"{text}matrix: {{way: {{a: {{}}, b: {{arguments: [x]}}}}}}\n")
     assert main(["tune", "any.yaml", "--set", "report.metric=write_bandwidth"]) == 1
     assert "--set report.metric=run_time" in capsys.readouterr().out
