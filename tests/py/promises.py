@@ -65,11 +65,21 @@ def kind_of(text: str) -> str | None:
     return "" if any(re.search(pattern, text) for pattern in conditions()) else None
 
 
+def _no_rule(results: dict[str, Any]) -> list[bool]:
+    """Returns, for each foreign program and log of which no rule is said to explain the time, whether that is right."""
+    answers = [*results["logs"], *(one[side] for one in results["programs"] for side in ("fault", "twin") if side in one)]
+    return [one["judged"] == "right" for one in answers if "no rule" in one.get("says", "")]
+
+
 def _foreign_count(result: str) -> tuple[int, int, str]:
     """Returns how often a promise held in the foreign cases, in how many, and the date."""
-    summary = json.loads(FOREIGN.read_text())["summary"]
+    results = json.loads(FOREIGN.read_text())
+    summary = results["summary"]
     if result == "bounds":
         return summary["bounds"]["held"], summary["bounds"]["printed"], summary["date"]
+    if result == "no_rule":
+        right = _no_rule(results)
+        return sum(right), len(right), summary["date"]
     names = ("twins", "healthy") if result == "silent" else (result,)
     judged = [(name, number) for each in names for name, number in summary[each].items() if name != "too short"]
     return (
