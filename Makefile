@@ -38,7 +38,7 @@ IMPI_CC = ../.venv/impi/bin/iolens-mpicc
 
 RUNS = $(addprefix run-,ior btio-pnetcdf btio-drivers checkpoint restart collectives pingpong alignment metadata)
 
-.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-again check types format cephfs-test fuzz harm model advice-hunt why-hunt mutate sanitize bench docs docs-test docs-record docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
+.PHONY: help setup build lustre-driver $(PARTS) run $(RUNS) course-tarball setup-test test test-near test-again check types format cephfs-test fuzz harm model advice-hunt why-hunt mutate sanitize bench docs docs-test docs-record docs-links wheel wheel-test wheel-reproducible deb package-test roads release install clean distclean
 
 help: ## list the targets
 	@grep -hE '^[a-z%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z%-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -109,6 +109,9 @@ course-tarball: ## make the archive for students, build/iolens-course.tar.gz, wi
 test: setup-test build ## run every test: C, Python, whole systems (TESTS=tests/py: those of one folder)
 	@[ ! -x .venv/impi/bin/iolens-mpicc ] || $(MAKE) lustre-driver
 	@.venv/bin/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+test-near: build ## run the tests nearest to what was changed since the last commit, or SINCE another one, in about two minutes
+	@.venv/bin/python tests/nearest.py $(SINCE:%=--since %) --jobs $(TEST_JOBS)
 
 test-again: ## run the tests that failed last time again, one at a time
 	@.venv/bin/python -m pytest --last-failed --last-failed-no-failures none

@@ -1,5 +1,5 @@
 """Gives all tests PyPI's `darshan`, an independent reader of logs. If it cannot be imported, a stand-in skips the tests
-that use it.
+that use it. Keeps the seconds that each test file took, by which `make test-near` chooses.
 """
 
 from __future__ import annotations
@@ -47,3 +47,28 @@ try:
     CLOSE = libdutil.darshan_log_close
 except Exception as error:  # The package may raise any error if its library is missing.
     stand_in(error)
+
+
+class Clock:
+    """Adds up the seconds of each test file, and keeps them in pytest's cache."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._seconds: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Adds the time of one phase of a test."""
+        file = report.nodeid.partition("::")[0]
+        self._seconds[file] = self._seconds.get(file, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Keeps the seconds, unless only some tests of a file ran."""
+        chosen = self._config.option.keyword or any("::" in name for name in self._config.args)
+        if self._config.cache is not None and not chosen:
+            self._config.cache.set("iolens/seconds", self._config.cache.get("iolens/seconds", {}) | self._seconds)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Starts the clock in the process that hears of all tests, if it has a cache."""
+    if not hasattr(config, "workerinput") and config.pluginmanager.hasplugin("cacheprovider"):
+        config.pluginmanager.register(Clock(config))

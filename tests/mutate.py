@@ -3,8 +3,7 @@
     python tests/mutate.py -n 20 --seed 1 [--only report/iolens/advise]
 
 A fault is an operator, a constant, a condition or a returned value that is changed. The sources are copied first, so
-that the checkout stays as it is. The nearest tests of a function are the test files that name its module, or, in C, its
-file or folder, most often. Tests that fail without a fault are left out.
+that the checkout stays as it is. Tests that fail without a fault are left out; tests/nearest.py finds the nearest ones.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from nearest import Tests
 
 ROOT = Path(__file__).resolve().parents[1]
 C_PARTS = ("workloads", "storage")
@@ -116,29 +117,12 @@ def c_faults(path: str, text: str) -> Iterator[Fault]:
                 yield Fault(path, function, number + 1, line.strip(), changed.strip(), source)
 
 
-def nearest_tests(root: Path, path: str) -> list[str]:
-    """Returns the test files that name a source file most often."""
-    stem = Path(path).stem
-    if path.endswith(".py"):
-        module = path.removeprefix("report/").removesuffix(".py").replace("/", ".")
-        package = module.rpartition(".")[0]
-        words = {module: 10, f"{package} import {stem}": 10, package: 1}
-    else:
-        words = {stem: 2, Path(path).parent.name: 1}
-    scores = {}
-    for test in sorted([*root.glob("tests/py/test_*.py"), *root.glob("tests/system/test_*.py")]):
-        text = test.read_text()
-        scores[test] = sum(weight * min(text.count(word), 20) for word, weight in words.items())
-        scores[test] += 30 * (Path(path).parent.name in test.stem) if path.endswith(".c") else 0
-    best = sorted(scores, key=lambda test: -scores[test])[:NEAREST]
-    return [str(test.relative_to(root)) for test in best if scores[test]]
-
-
 class Copy:
     """A copy of the checkout, in which faults are planted."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.tests = Tests(root)
         self.sound: dict[str, bool] = {}
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         for name in filter(None, listed.decode().split("\0")):
@@ -168,7 +152,7 @@ class Copy:
 
     def try_out(self, fault: Fault, seconds: int) -> str:
         """Returns what came of a fault: killed, survived, or a reason why it does not count."""
-        tests = nearest_tests(self.root, fault.path)
+        tests = self.tests.nearest(fault.path, NEAREST)
         tests = [test for test in tests if self._is_sound(test, seconds)]
         if not tests:
             return "no test"
