@@ -67,8 +67,8 @@ def kind_of(text: str) -> str | None:
 
 def _no_rule(results: dict[str, Any]) -> list[bool]:
     """Returns, for each foreign program and log of which no rule is said to explain the time, whether that is right."""
-    answers = [*results["logs"], *(one[side] for one in results["programs"] for side in ("fault", "twin") if side in one)]
-    return [one["judged"] == "right" for one in answers if "no rule" in one.get("says", "")]
+    sides = [one[side] for one in results["programs"] for side in ("fault", "twin") if side in one]
+    return [one["judged"] == "right" for one in [*results["logs"], *sides] if "no rule" in one.get("says", "")]
 
 
 def _foreign_count(result: str) -> tuple[int, int, str]:
