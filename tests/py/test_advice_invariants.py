@@ -22,7 +22,7 @@ LOGS = sorted(
         *(TESTS / "fuzz/logs").glob("*.darshan"),
     ]
 )
-JOBS, FIRST = int(os.environ.get("ADVICE_JOBS", "100")), int(os.environ.get("ADVICE_SEED", "1"))
+JOBS, FIRST = int(os.environ.get("ADVICE_JOBS", "40")), int(os.environ.get("ADVICE_SEED", "1"))
 
 
 def test_random_jobs_are_judged_without_contradiction() -> None:

@@ -48,8 +48,10 @@ def test_bounds_are_above_the_cost_of_single_runs(half: str) -> None:
 
 @pytest.mark.parametrize("half", EVERY)
 def test_recorded_runs_are_judged_without_contradiction(half: str) -> None:
-    """Judges the first of the repetitions of each run in the set `gains`, whose names say `.0-`, `.1-` and so on."""
-    found = {run.name: run.found for run in runs(half) if not re.search(r"\.[1-9]\d*-", run.name)}
+    """Judges every third run, and the first of the repetitions of each run in the set `gains`, whose names say `.0-`,
+    `.1-` and so on.
+    """
+    found = {run.name: run.found for run in runs(half)[::3] if not re.search(r"\.[1-9]\d*-", run.name)}
     said = {name: contradictions(read_log(logs(half) / f"{name}.darshan"), found[name]) for name in found}
     assert {name: words for name, words in said.items() if words} == {}
 

@@ -22,9 +22,9 @@ import fuzz_commands
 
 def test_commands_answer_or_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_commands.reader, "read_with_darshan", lambda path, module: (None, "it is left out here"))
-    tally = fuzz_commands.fuzz(count=20, seed=0)
+    tally = fuzz_commands.fuzz(count=8, seed=0)
     assert not tally.failures, tally.first
-    assert tally.read > 50
+    assert tally.read > 20
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from null_runs import FORMS, LOG, Chance, benchmark_outputs, run_folders, told
 from test_diff import started
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-REPETITIONS, COMPARISONS = (3, 10), 25
+REPETITIONS, COMPARISONS = (3, 10), 12
 PROMISED, ERRORS = 0.05, 2.0
 """Share of equal numbers that may be called different, and the standard errors that a simulation may lie above it."""
 

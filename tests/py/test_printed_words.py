@@ -26,7 +26,7 @@ TESTS = Path(__file__).parents[1]
 LOGS = sorted(
     path for folder in ("darshan", "iolens", "iolens/predict") for path in TESTS.glob(f"data/{folder}/*.darshan")
 )
-CORPUS = sorted((TESTS / "advice" / "logs").glob("*.darshan"))[::12]
+CORPUS = sorted((TESTS / "advice" / "logs").glob("*.darshan"))[::30]
 """Only every twelfth labelled log is read, because a report takes a second."""
 
 SYMBOLS = ("s: ", "c: ", "r: ")

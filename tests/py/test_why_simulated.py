@@ -28,7 +28,7 @@ from why_programs import RankLine, events_of
 from why_random import events_of_run, random_program
 from why_simulator import Deadlock, SimulatedRun, SimulatedStep, changed, simulated
 
-_PROGRAMS = int(os.environ.get("WHY_PROGRAMS", "80"))
+_PROGRAMS = int(os.environ.get("WHY_PROGRAMS", "32"))
 _SEED = int(os.environ.get("WHY_SEED", "1"))
 _NEAR = 1e-7
 

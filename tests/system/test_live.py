@@ -21,7 +21,7 @@ from iolens.lab.run.preload import Setup
 from mpi_library import FLAVOUR
 from patience import PATIENCE
 
-SCRAPES = 100
+SCRAPES = 40
 
 SOURCE = Path(__file__).resolve().parents[1] / "c/spool_killed.c"
 
