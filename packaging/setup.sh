@@ -23,7 +23,7 @@ esac
 # Without these nothing runs; the others widen what can be built and are named when they cannot be installed.
 needed=(gcc libc6-dev make openmpi-bin libopenmpi-dev python3 python3-venv)
 optional=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev netcdf-bin)
-[ "$extra" = test ] && optional+=(zlib1g-dev strace poppler-utils git g++ gfortran libaio-dev liburing-dev musl-tools groff zsh fish)
+[ "$extra" = test ] && optional+=(zlib1g-dev strace poppler-utils git g++ gfortran libaio-dev liburing-dev musl-tools groff zsh fish faketime)
 # Commands that a machine may have from elsewhere: what loads modulefiles, opens HTML reports, reads profiles.
 for pair in tclsh=tcl chromium=chromium go=golang-go; do
     [ "$extra" != test ] || command -v "${pair%=*}" >/dev/null || optional+=("${pair#*=}")

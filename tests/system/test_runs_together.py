@@ -29,6 +29,7 @@ from stopped_shells import HOLD, let_go
 IOLENS = str(Path(sys.executable).parent / "iolens")
 SCRIPT = "for i in 1 2 3; do cat data >/dev/null; cp data copy-$NAME-$i; done"
 """Starts six processes that open files."""
+FALSE_CLOCK = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
 
 
 @pytest.fixture
@@ -276,6 +277,18 @@ def test_a_log_is_known_by_its_name_of_a_run_and_not_by_a_clock(folder: Path) ->
     with (folder / "out" / "processes.csv").open() as table:
         assert {row["log"] for row in csv.DictReader(table)} == {log.name for log in logs}
     assert f"{len(logs)} logs in out" in said
+
+
+@pytest.mark.skipif(FALSE_CLOCK is None, reason="libfaketime, which gives a program a false clock, is not installed")
+def test_runs_whose_clocks_differ_keep_their_logs_apart(folder: Path) -> None:
+    clocks = [{}, *({"LD_PRELOAD": str(FALSE_CLOCK), "FAKETIME": by} for by in ("-3d", "+2h", "-40"))]
+    said = together([[SCRIPT]] * len(clocks), folder, clocks)
+    places = [merged_folder(one) for one in said]
+    (count,) = {len(list(place.glob("*.darshan"))) for place in places}
+    runs = {check_own(place, f"run{number}", count) for number, place in enumerate(places)}
+    assert len(runs) == len(clocks)
+    days = {read_log(next(place.glob("*.darshan"))).start // 86400 for place in places}
+    assert max(days) - min(days) >= 3, "the clocks did not differ"
 
 
 def test_logs_of_two_machines_with_the_same_numbers_are_gathered_apart(
