@@ -37,7 +37,7 @@ path, and those that stand for bytes that are not UTF-8.
 
 def path_component(text: str) -> str:
     """Returns a name that others chose (of a user, a program or a host) as one part of a path; the profiler makes the
-    names of logs by the same rule (`path_component` in profiler/src/system/path_component.h).
+    names of logs by the same rule (`path_component` in profiler/src/system/path.h).
     """
     whole = _OBEYED.sub("_", text)
     safe = "_" + whole[1:] if whole.startswith(".") else whole

@@ -1,7 +1,7 @@
 /* Interrupts the clock between reading its two sources, when it starts and when it ends: its time stamps must
  * still agree with the system's clock. */
 #define _GNU_SOURCE
-#include "../../profiler/src/system/leaf.c"
+#include "../../profiler/src/system/processor.c"
 #include "../../profiler/src/system/clock.c"
 #include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"

@@ -2,7 +2,6 @@
  * other threads must wait as long as that takes, and no signal may reach the thread. Prints the number of
  * blocks that had room. */
 #include "../../profiler/src/modules/traced/heap_blocks.c"
-#include "../../profiler/src/system/long_section.c"
 #include "../../profiler/src/system/signals.c"
 #include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"

@@ -5,9 +5,7 @@
 #include "../../profiler/src/memory/buffer.c"
 #include "../../profiler/src/job/mounts.c"
 #include "../../profiler/src/job/command.c"
-#include "../../profiler/src/job/command_line.c"
 #include "../../profiler/src/system/hash.c"
-#include "../../profiler/src/system/slurp.c"
 #include "../../profiler/src/system/system_call.c"
 #include "posix_expect.h"
 

@@ -2,7 +2,6 @@
  * ROW bytes, or as plain bytes if ROW is 0. Before that it compresses other bytes into a stream that is
  * discarded. */
 #define _GNU_SOURCE
-#include "../../profiler/src/system/adler.c"
 #include "../../profiler/src/memory/buffer.c"
 #include "../../profiler/src/compression/pack.c"
 #include "posix_expect.h"

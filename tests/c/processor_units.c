@@ -1,7 +1,6 @@
 /* Prints the nominal peak of the processor with the vendor, family and model on the command line. Without
  * arguments, compares CPUID leaves as the library reads them with those of the instruction. */
 #define _GNU_SOURCE
-#include "../../profiler/src/system/leaf.c"
 #include "../../profiler/src/system/processor.c"
 #include <stdio.h>
 #include <stdlib.h>

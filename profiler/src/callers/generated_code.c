@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
-#include "../system/file_info.h"
+#include "../system/system_call.h"
 #include "../tables/process_table.h"
 #include "call_nodes.h"
-#include "../system/system_call.h"
 
 enum { NAME_BYTES = 256, PATH_ROOM = 64, CHUNK = 65536, MOST_BYTES = 64 * 1024 * 1024, HEX_DIGITS = 16 };
 

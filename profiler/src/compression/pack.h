@@ -48,4 +48,23 @@ bool pack_close(struct packer *packer);
 /* Appends one complete zlib stream of any bytes to `out`. Returns false if memory was short. */
 bool pack_bytes(const struct buffer *bytes, struct buffer *out);
 
+/* One rank's records of one module on their way to the log. If they are few, they are kept as they are and
+ * packed at the end; if they are many, each is packed at once (pack.h). */
+
+struct records {
+    size_t row_bytes; /* Size of a row in bytes; 0 if the records are not made of rows. */
+    bool packing;
+    struct buffer bytes; /* The records themselves, or the stream of packed records. */
+    struct packer packer;
+};
+
+/* Starts collecting; `expected` is the approximate number of bytes to come, 0 if unknown. */
+void records_open(struct records *records, size_t row_bytes, size_t expected);
+
+void records_put(struct records *records, const void *bytes, size_t count);
+
+/* Appends the records as a complete zlib stream, or nothing if there are none. Returns false if memory was
+ * short. */
+bool records_close(struct records *records, struct buffer *out);
+
 #endif

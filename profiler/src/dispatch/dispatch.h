@@ -9,4 +9,11 @@
  * MPI is not to be recorded. */
 void dispatch_start(bool wanted);
 
+/* Programs that start the ranks of a job. They are not recorded, because the files that they read and write
+ * are not the job's. */
+
+/* Returns true if the words, which end with NULL, are the command of a launcher, or of an interpreter of a
+ * launcher that is a script. */
+bool launcher_is(char *const *words);
+
 #endif

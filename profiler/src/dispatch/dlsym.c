@@ -1,5 +1,3 @@
-#include "dlsym.h"
-
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>

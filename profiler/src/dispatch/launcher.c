@@ -1,7 +1,7 @@
-#include "launcher.h"
-
 #include <stddef.h>
 #include <string.h>
+
+#include "dispatch.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

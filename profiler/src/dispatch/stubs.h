@@ -3,6 +3,7 @@
 #ifndef IOLENS_STUBS_H
 #define IOLENS_STUBS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Stubs have this size, so that the number of a stub follows from its address. The two names of a function
@@ -29,5 +30,19 @@ void *stub_target(enum stub stub, const void *caller);
 
 /* Returns the name of the stub's function without a prefix. */
 const char *stub_name(enum stub stub);
+
+/* Wraps dlsym: a program that asks an MPI library itself for a function, as Julia and Python's ctypes do,
+ * gets the stub of that function. */
+
+/* Looks a symbol up in a loaded object, for this library itself. */
+void *dlsym_in(void *handle, const char *name);
+
+/* Removes the stubs for which `absent` is true from this library's symbols, so that neither dlsym nor a
+ * library that is loaded later finds them. */
+void symbols_hide(const bool absent[STUBS]);
+
+/* Sets weak references to stubs for which `absent` is true to NULL in all loaded objects, as without this
+ * library: a program may test whether a function exists by the address of a weak symbol. */
+void symbols_forget(const bool absent[STUBS]);
 
 #endif

@@ -1,5 +1,3 @@
-#include "symbols.h"
-
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
@@ -7,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "stubs.h"
 
 #if __ELF_NATIVE_CLASS == 64
 #define SYMBOL_OF(info) ELF64_R_SYM(info)

@@ -10,10 +10,9 @@
 
 #include "../runtime/context.h"
 #include "../system/large_room.h"
-#include "../system/path_room.h"
-#include "names.h"
-#include "../system/file_info.h"
+#include "../system/path.h"
 #include "../system/system_call.h"
+#include "names.h"
 
 struct fds iolens_fds;
 

@@ -38,4 +38,9 @@ uint32_t filter_skip(const struct filter *filter, const char *path, bool *includ
 /* Returns true if the module may have one more record, and counts it. */
 bool filter_more(struct filter *filter, enum module_index module);
 
+/* Returns true if `list` is a valid list of ranks; an empty text is one. */
+bool ranks_valid(const char *list);
+
+bool ranks_contain(const char *list, int64_t rank);
+
 #endif

@@ -7,10 +7,10 @@
 
 #include "../runtime/context.h"
 #include "../system/hash.h"
-#include "../system/path_room.h"
-#include "registry.h"
-#include "../system/file_info.h"
 #include "../system/large_room.h"
+#include "../system/path.h"
+#include "../system/system_call.h"
+#include "registry.h"
 
 struct names iolens_names LARGE_ROOM;
 

@@ -1,6 +1,6 @@
-#include "places.h"
-
 #include <stddef.h>
+
+#include "registry.h"
 
 enum { MOST_MOUNTS = 128 };
 

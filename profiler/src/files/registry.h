@@ -8,9 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../job/mounts.h"
 #include "../records/module.h"
 #include "../system/spin.h"
-#include "place.h"
+
+/* The mount on which a file lies, as the kernel told it when the file was open: its number, or the device
+ * before Linux 5.8. A path alone does not tell: a file system may be mounted over the file later, or in
+ * another mount namespace. */
+
+struct place {
+    int64_t mount;   /* Kernel's number of the mount; -1 if it numbers none, 0 if it was not asked. */
+    uint64_t device; /* Device of the file, as in st_dev. */
+};
+
+/* Asks the kernel about an open descriptor. errno is preserved. */
+void place_ask(struct place *place, int fd);
 
 struct file {
     uint64_t id;
@@ -96,5 +108,16 @@ void *registry_spare(enum module_index module);
 /* Attaches a state of registry_spare to its file, and returns the state that the file has now. That is an
  * earlier state if the file already had one, and NULL if the file is left out. */
 void *registry_install(struct file *file, enum module_index module, void *state);
+
+/* Collects the mounts of all files, for places_is_used. */
+void places_gather(void);
+
+/* Returns true if a file lies in this mount; a mount_filter. */
+bool places_is_used(const struct mount *mount);
+
+/* Finds the mount of a file among lines (mounts.h), and the mount that a reader takes who knows only the
+ * path. Both are NULL in `folder.at` if there is none. Returns false if the kernel told nothing about the
+ * file. */
+bool places_find(const struct file *file, const char *lines, struct mount *own, struct mount *by_path);
 
 #endif

@@ -1,5 +1,3 @@
-#include "compiler.h"
-
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -9,6 +7,7 @@
 
 #include "../memory/arena.h"
 #include "../system/system_call.h"
+#include "identity.h"
 
 enum { SECTIONS_MOST = 256, NAMES_BYTES = 8192, COMMENT_BYTES = 4096 };
 

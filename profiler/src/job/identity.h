@@ -7,10 +7,18 @@
 #include <stdint.h>
 
 #include "../system/processor.h"
-
-#include "command_line.h"
-#include "compiler.h"
+#include "command.h"
 #include "mounts.h"
+
+enum { COMPILER_BYTES = 512 };
+
+/* Reads the program's file, before the program begins: it may watch its own file later (inotify), and would
+ * see each time that the file is opened. Needs four short reads. */
+void compiler_read(void);
+
+/* Returns the distinct entries, each ended by a newline; "" if the file is no ELF file of this machine or has
+ * no such section. Entries that do not fit are left out. */
+const char *compiler_names(void);
 
 enum { HOST_BYTES = 64, ENVIRONMENT_BYTES = 16384, MOUNTS_BYTES = 20480 };
 
@@ -34,5 +42,12 @@ void identity_read(struct identity *identity, const struct identity *earlier, mo
 
 /* Returns a checksum of all facts; the room behind the end of a long text does not count. */
 uint64_t identity_hash(const struct identity *identity);
+
+/* The label that distinguishes a rank's program from those of other ranks: its name and, for an
+ * interpreter, the script. */
+
+/* Writes a label such as "ocean", "python train.py" or "python -m train", without folders; a longer label
+ * is cut. */
+void program_label(const struct identity *identity, char label[PROGRAM_BYTES]);
 
 #endif

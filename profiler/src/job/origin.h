@@ -2,6 +2,7 @@
 #ifndef IOLENS_ORIGIN_H
 #define IOLENS_ORIGIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { ANCESTORS = 8 };
@@ -20,5 +21,10 @@ int64_t origin_parent(int64_t pid);
 
 /* Reads the other ancestors that still exist from /proc. */
 void origin_follow(struct origin *origin);
+
+/* Returns false if the launcher also started a process of this job, directly or through up to three shells,
+ * that has loaded an MPI library but no adapter of this library. Returns true also if that cannot be found
+ * out: /proc is hidden, the process is on another node, or MPI is linked statically. */
+bool neighbours_are_recorded(void);
 
 #endif

@@ -1,8 +1,8 @@
-#include "program_label.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "identity.h"
 
 static const char *const INTERPRETERS[] = {"python",  "pypy",  "perl", "ruby", "node",
                                            "Rscript", "julia", "lua",  "bash", "dash",

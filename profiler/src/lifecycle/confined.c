@@ -1,14 +1,12 @@
-#include "confined.h"
-
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 
 #include "../runtime/context.h"
-#include "lifecycle.h"
+#include "../runtime/wrap.h"
 #include "../spool/spool.h"
 #include "../system/float_state.h"
-#include "../runtime/wrap.h"
+#include "lifecycle.h"
 
 static int (*real_prctl)(int option, ...);
 

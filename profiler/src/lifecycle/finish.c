@@ -2,27 +2,26 @@
 
 #include <errno.h>
 #include <float.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "../memory/area.h"
-#include "../files/places.h"
+#include "../files/registry.h"
 #include "../job/command.h"
-#include "../job/program_label.h"
-#include "../runtime/context.h"
-#include "../logfile/jobinfo.h"
+#include "../job/identity.h"
 #include "../logfile/log_name.h"
-#include "../logfile/private_regions.h"
-#include "recording.h"
-#include "reserve.h"
+#include "../logfile/logfile.h"
+#include "../logfile/writer.h"
+#include "../memory/area.h"
+#include "../memory/arena.h"
 #include "../ranks/in_step.h"
 #include "../ranks/reduce.h"
-#include "../files/registry.h"
 #include "../ranks/serial.h"
 #include "../ranks/shared.h"
+#include "../runtime/context.h"
+#include "../spool/spool.h"
 #include "../system/hash.h"
 #include "../system/signals.h"
-#include "../spool/spool.h"
-#include "../logfile/writer.h"
+#include "recording.h"
 
 #define NS_PER_SECOND 1e9
 
@@ -225,4 +224,35 @@ bool finish_log(const struct iolens_transport *transport, char log[PATH_BYTES])
     memcpy(log, writer.name.text, PATH_BYTES);
     signal_release(&held);
     return written;
+}
+
+enum { LEAST_BYTES = 4 << 20, COPIES = 2 };
+
+static struct {
+    void *pages;
+    size_t bytes;
+} iolens_reserve;
+
+/* Reserves memory for writing the log. Rank 0 reserves more, because it gathers the names of hosts and
+ * programs of all ranks. */
+void reserve_hold(int rank, int ranks)
+{
+    size_t names = rank == 0 ? (size_t)ranks * 2 * HOST_BYTES : 0;
+    iolens_reserve.bytes = LEAST_BYTES + names;
+    iolens_reserve.pages = pages_alloc(iolens_reserve.bytes);
+}
+
+/* Gives the reserved memory back, and returns true if there is now enough for writing the log. Writing needs
+ * a copy of the records beside the records themselves, because all parts of the log are in memory until the
+ * last one is complete. */
+bool reserve_release(void)
+{
+    if (!iolens_reserve.pages)
+        return true;
+    size_t needed = COPIES * iolens.arena.taken + iolens_reserve.bytes;
+    pages_free(iolens_reserve.pages, iolens_reserve.bytes);
+    iolens_reserve.pages = NULL;
+    void *pages = pages_alloc(needed);
+    pages_free(pages, needed);
+    return pages != NULL;
 }

@@ -1,5 +1,3 @@
-#include "replaced.h"
-
 #include <string.h>
 #include <unistd.h>
 
@@ -7,9 +5,9 @@
 #include "../records/shape.h"
 #include "../runtime/context.h"
 #include "../sampling/state.h"
-#include "../system/file_info.h"
-#include "../tables/process_table.h"
 #include "../system/system_call.h"
+#include "../tables/process_table.h"
+#include "recording.h"
 
 /* Largest number of samples of a program that did nothing else: a child of a shell may be sampled once or
  * twice before its exec. */

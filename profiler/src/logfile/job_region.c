@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "../files/filter.h"
+#include "../files/registry.h"
+#include "../job/identity.h"
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
-#include "../files/registry.h"
-#include "../job/program_label.h"
 
 enum { NANO = 1000000000, NAME_BYTES = HOST_BYTES, MOST_PROGRAMS = 64 };
 

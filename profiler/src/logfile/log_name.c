@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
-#include "../system/path_component.h"
-#include "../system/untrusted_path.h"
-#include "../system/file_info.h"
+#include "../system/path.h"
 #include "../system/system_call.h"
 
 enum {

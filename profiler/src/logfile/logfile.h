@@ -43,4 +43,7 @@ struct log_footer {
 #define LOG_MAGIC        6567223
 #define LOG_FOOTER_MAGIC "iolens01"
 
+/* Fills in the numbers; start_ns and end_ns are nanoseconds since 1970. */
+void jobinfo_job(struct log_job *job, int ranks, int64_t start_ns, int64_t end_ns);
+
 #endif

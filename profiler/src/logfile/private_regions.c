@@ -1,9 +1,8 @@
-#include "private_regions.h"
-
 #include <string.h>
 
 #include "../records/module.h"
 #include "../tables/table_merge.h"
+#include "writer.h"
 
 enum { DARSHAN_REGIONS = 2 + MODULE_COUNT };
 

@@ -8,10 +8,8 @@
 
 #include "../compression/pack.h"
 #include "../runtime/context.h"
-#include "../system/untrusted_path.h"
 #include "../spool/spool.h"
-#include "../system/file_info.h"
-#include "../system/path_room.h"
+#include "../system/path.h"
 #include "../system/system_call.h"
 
 enum { LARGEST_WRITE = 1 << 30, MOST_JOINED = 1 << 13 };

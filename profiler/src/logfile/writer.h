@@ -10,10 +10,10 @@
 #include <sys/types.h>
 
 #include "../adapter.h"
+#include "../compression/pack.h"
 #include "../memory/buffer.h"
-#include "logfile.h"
 #include "../system/path.h"
-#include "../compression/records.h"
+#include "logfile.h"
 
 enum { WRITER_REGIONS = 96 };
 
@@ -72,5 +72,14 @@ void writer_put(struct writer *writer, uint64_t offset, const void *bytes, size_
 /* Collective. If all ranks succeeded, gives the file rank 0's permissions and its final name; else removes
  * it, and the first failed rank prints the reason. Returns true if the file exists. */
 bool writer_close(struct writer *writer, mode_t mode);
+
+/* The private regions of the log, which follow Darshan's regions and are described in LOG.md, and the
+ * directory of these regions. */
+
+/* Collective. Adds the private regions. Returns the index of the first one. */
+int private_add(struct writer *writer, const struct iolens_transport *transport);
+
+/* Writes the directory and the footer on rank 0, after all regions have got their places. */
+void private_finish(struct writer *writer, int first);
 
 #endif

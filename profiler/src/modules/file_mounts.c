@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../files/places.h"
+#include "../files/registry.h"
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 

@@ -3,7 +3,7 @@
 
 #include "../runtime/context.h"
 #include "../system/numa_maps.h"
-#include "../system/slurp.h"
+#include "../system/system_call.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"

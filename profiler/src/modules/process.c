@@ -4,12 +4,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../memory/area.h"
 #include "../files/filter.h"
+#include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../system/system_call.h"
 #include "../system/usage.h"
-#include "../tables/table_largest.h"
+#include "../tables/table_merge.h"
 
 enum { KIB = 1024, BLOCK = 512 };
 

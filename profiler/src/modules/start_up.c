@@ -9,8 +9,8 @@
 #include "../files/filter.h"
 #include "../runtime/context.h"
 #include "../spool/spool.h"
-#include "../system/file_info.h"
-#include "../system/path_room.h"
+#include "../system/path.h"
+#include "../system/system_call.h"
 #include "../tables/process_table.h"
 
 enum { NOT_ASKED = -1 };

@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
-#include "../system/file_info.h"
 #include "../system/hash.h"
-#include "../system/host_name.h"
-#include "../system/slurp.h"
+#include "../system/system_call.h"
 
 enum { ROUND_TRIPS = 16, IDENTITY_BYTES = 256 };
 

@@ -4,9 +4,9 @@
 #define IOLENS_REDUCE_H
 
 #include "../adapter.h"
-#include "../memory/buffer.h"
-#include "../compression/records.h"
+#include "../compression/pack.h"
 #include "../files/registry.h"
+#include "../memory/buffer.h"
 
 /* Calls the modules' hooks that move pending values into the states of files and convert times to the job's
  * clock. Called once, when recording has stopped and iolens.timeline is known. The times in records of fixed

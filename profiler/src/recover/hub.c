@@ -1,9 +1,10 @@
 #include "hub.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "wire.h"
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { ALL_WELL = -1 };
 
@@ -139,4 +140,34 @@ int hub_serve(const int *sockets, const int *ranks, int count, int size)
         free(round.part);
     }
     return gone;
+}
+
+bool wire_send(int socket, const void *bytes, size_t count)
+{
+    const char *at = bytes;
+    while (count > 0) {
+        ssize_t sent = send(socket, at, count, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        at += sent;
+        count -= (size_t)sent;
+    }
+    return true;
+}
+
+bool wire_receive(int socket, void *bytes, size_t count)
+{
+    char *at = bytes;
+    while (count > 0) {
+        ssize_t got = recv(socket, at, count, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        at += got;
+        count -= (size_t)got;
+    }
+    return true;
 }

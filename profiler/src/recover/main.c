@@ -1,4 +1,7 @@
 /* iolens-recover: makes logs from the spools of processes that ended without writing a log. */
+#include <errno.h>
+#include <grp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +10,57 @@
 
 #include "../memory/buffer.h"
 #include "../runtime/context.h"
-#include "describe.h"
+#include "../tables/process_table.h"
 #include "merge.h"
-#include "owner.h"
+
+/* The user whose rights are used to write a log. */
+
+/* If root recovers a spool, continues with the rights of the spool's owner. That user then owns the log, and
+ * the spool cannot name a place that only root may write to. Returns false, after a message on standard
+ * error, if that fails. */
+static bool owner_become(const char *spool)
+{
+    struct stat info;
+    if (geteuid() != 0 || lstat(spool, &info) != 0 || info.st_uid == 0)
+        return true;
+    if (setgroups(0, NULL) == 0 && setgid(info.st_gid) == 0 && setuid(info.st_uid) == 0)
+        return true;
+    iolens_say("cannot take the rights of user %u, who owns %s: %s; run the command as that user",
+               (unsigned)info.st_uid, spool, strerror(errno));
+    return false;
+}
+
+/* The documentation of the tables of private regions, made from their rows. */
+
+static const char INTRODUCTION[] = "# The tables that the profiler adds to a Darshan log (private regions)\n"
+                                   "\n"
+                                   "Printed by `iolens-recover tables` from the rows in `src/tables.def`; "
+                                   "[LOG.md](LOG.md) has the format. *Merged* is\n"
+                                   "what a row of rank -1 holds, which stands for several ranks. *Names* are "
+                                   "replaced when a log is anonymized, *words*\n"
+                                   "stay.\n";
+
+static void describe_column(const struct column *column)
+{
+    const char *merge = column_merge_name(column->merge), *text = column_text_name(column->text);
+    printf("| `%s` | `%s` | %s%s%s | %s | %s |\n", column->name, column->dtype, column->unit,
+           text ? "a " : "", text ? text : "", merge ? merge : "", column->meaning);
+}
+
+/* Prints the text of TABLES.md in Markdown. Returns an exit code. */
+static int describe_tables(void)
+{
+    fputs(INTRODUCTION, stdout);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct process_table *type = process_tables[t];
+        printf("\n## `%s`\n\n%s.\n", type->name, type->meaning);
+        if (type->column_count > 0)
+            fputs("\n| column | dtype | unit | merged | meaning |\n|---|---|---|---|---|\n", stdout);
+        for (size_t i = 0; i < type->column_count; i++)
+            describe_column(&type->columns[i]);
+    }
+    return ferror(stdout) != 0;
+}
 
 static const char USAGE[] =
     "usage: iolens-recover list SPOOL…\n"

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include "hub.h"
-#include "wire.h"
 
 static int hub;
 static struct iolens_transport transport;

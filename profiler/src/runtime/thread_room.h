@@ -5,6 +5,7 @@
 #define IOLENS_THREAD_ROOM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "../system/spin.h"
 
@@ -21,5 +22,18 @@ struct thread_rooms {
  * Returns NULL without memory, or if the program uses all keys of the process (pthread_key_create). Must not
  * be called from a signal handler. */
 void *thread_room(struct thread_rooms *rooms, void **mine);
+
+/* Returns the number of this thread in this process: 0 for the first one, 1, 2 … for others in the order of
+ * their first call. */
+uint32_t thread_number(void);
+
+/* Gives the only thread of a child of fork the number 0. */
+void thread_number_reset(void);
+
+enum { SLOTS_MOST = 1024 };
+
+/* Returns the number of this thread, from 0. Numbers of ended threads are reused; if more than SLOTS_MOST
+ * threads run, several share the last number. */
+uint32_t thread_slot(void);
 
 #endif

@@ -1,4 +1,4 @@
-#include "ring_waits.h"
+#include "sampling.h"
 
 #if defined(__x86_64__)
 

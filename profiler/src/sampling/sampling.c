@@ -2,22 +2,42 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../callers/objects.h"
 #include "../runtime/context.h"
 #include "../system/float_state.h"
+#include "../system/system_call.h"
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
-#include "debugger.h"
-#include "ring_waits.h"
 #include "sanitizer.h"
 #include "signal_stack.h"
 #include "signals.h"
-#include "store.h"
+#include "state.h"
 #include "threads.h"
-#include "times.h"
+
+/* A debugger that watches the program. */
+
+/* Returns the name of the program that traces this process (ptrace) and may stop it at each signal, as gdb
+ * does, or end it, as ltrace does. NULL if there is none; strace hands every signal on, and does not count.
+ */
+static const char *debugger_name(void)
+{
+    static const char FIELD[] = "\nTracerPid:";
+    static char name[64];
+    char status[4096], path[64];
+    const char *tracer = slurp("/proc/self/status", status, sizeof status) ? strstr(status, FIELD) : NULL;
+    long process = tracer ? strtol(tracer + sizeof FIELD - 1, NULL, 10) : 0;
+    if (process <= 0)
+        return NULL;
+    snprintf(path, sizeof path, "/proc/%ld/comm", process);
+    if (slurp(path, name, sizeof name) == 0)
+        return "its name is not known";
+    name[strcspn(name, "\n")] = '\0';
+    return strcmp(name, "strace") == 0 ? NULL : name;
+}
 
 #define LEAST_HZ   0.1
 #define LARGEST_HZ 10000.0

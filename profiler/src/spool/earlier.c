@@ -1,5 +1,3 @@
-#include "earlier.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +5,8 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
-#include "../system/file_info.h"
 #include "../system/system_call.h"
+#include "spool.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -9,14 +9,10 @@
 #include <unistd.h>
 
 #include "../runtime/context.h"
-#include "../system/file_info.h"
 #include "../system/float_state.h"
-#include "../system/long_section.h"
 #include "../system/own_stack.h"
-#include "../system/untrusted_path.h"
+#include "../system/path.h"
 #include "../system/signals.h"
-#include "../system/slurp.h"
-#include "../system/host_name.h"
 #include "../system/system_call.h"
 
 struct spool iolens_spool;

@@ -13,13 +13,14 @@
 #include <stdint.h>
 
 #include "../adapter.h"
-#include "../system/clock.h"
 #include "../job/identity.h"
 #include "../job/origin.h"
-#include "../system/path.h"
+#include "../memory/area.h"
 #include "../runtime/clock_offsets.h"
 #include "../runtime/finalized.h"
 #include "../runtime/settings.h"
+#include "../system/clock.h"
+#include "../system/path.h"
 
 #define SPOOL_MAGIC  "iolensSP"
 #define SPOOL_SUFFIX ".spool"
@@ -143,5 +144,11 @@ void spool_anew(void);
  * Frequent callers leave SECONDS_BETWEEN_BEATS between two beats. */
 #define SECONDS_BETWEEN_BEATS 0.125 /* Added to times, so it is a multiple of their unit (clock.h). */
 void spool_beat(void);
+
+/* Called when a program begins. If an earlier program of this process left a spool, keeps the spool if it is
+ * `worth` a log, marked as ended now and under another name; else removes it. A failed exec changes nothing,
+ * because only the new program does this. `worth` reads the header at its own address, and in `area` the
+ * memory behind it. */
+void earlier_settle(bool (*worth)(const struct spool_header *header, const struct area *area));
 
 #endif

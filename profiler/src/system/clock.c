@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-#include "leaf.h"
+#include "processor.h"
 #include "system_call.h"
 #endif
 

@@ -1,12 +1,19 @@
 #include "path.h"
-#include "file_info.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "hash.h"
+#include "large_room.h"
+#include "system_call.h"
+#include "utf8.h"
 
 /* System folders whose files are not recorded, as in Darshan. */
 static const char *const EXCLUDED[] = {"/etc", "/dev",  "/usr", "/bin",  "/boot", "/lib",
@@ -227,4 +234,108 @@ bool path_is_recorded(const char *absolute, const char *include)
         if (is_below(absolute, EXCLUDED[i]))
             return is_included(absolute, include);
     return absolute[1] != '\0';
+}
+
+enum { ROOMS = 64 };
+
+static char rooms[ROOMS][PATH_BYTES] LARGE_ROOM;
+static _Atomic uint64_t taken; /* Bit i: rooms[i] is in use. */
+
+/* Returns room for a path; NULL without memory. If all rooms are in use, a separate page is mapped, which
+ * costs two system calls. */
+char *path_room_take(void)
+{
+    uint64_t before = atomic_load_explicit(&taken, memory_order_relaxed);
+    while (~before) {
+        int free = __builtin_ctzll(~before);
+        if (atomic_compare_exchange_weak_explicit(&taken, &before, before | UINT64_C(1) << free,
+                                                  memory_order_acquire, memory_order_relaxed))
+            return rooms[free];
+    }
+    long page =
+        system_call(SYS_mmap, NULL, PATH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+    return page == -1 ? NULL : (char *)page;
+}
+
+void path_room_give(char *room)
+{
+    uintptr_t at = (uintptr_t)room - (uintptr_t)rooms;
+    if (at < sizeof rooms)
+        atomic_fetch_and_explicit(&taken, ~(UINT64_C(1) << at / PATH_BYTES), memory_order_release);
+    else if (room)
+        system_call(SYS_munmap, room, PATH_BYTES);
+}
+
+void path_component(char out[COMPONENT_BYTES], const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t used = 0;
+    while (*at) {
+        size_t length = (size_t)utf8_length(at), bytes = length > 0 ? length : 1;
+        bool kept = length > 0 && *at != '/' && !(used == 0 && *at == '.') &&
+                    !utf8_is_obeyed(utf8_letter(at, (int)length));
+        size_t more = kept ? bytes : 1;
+        if (used + more >= COMPONENT_BYTES)
+            break;
+        memcpy(out + used, kept ? (const void *)at : "_", more);
+        used += more;
+        at += bytes;
+    }
+    if (used == 0)
+        out[used++] = '_';
+    out[used] = '\0';
+}
+
+static bool is_open_to_all(const struct stat *folder)
+{
+    const mode_t sticky = S_ISVTX | S_IWOTH;
+    return (folder->st_mode & sticky) == sticky;
+}
+
+bool path_is_untrusted(const char *path)
+{
+    char part[PATH_BYTES];
+    struct stat above, here;
+    if (file_info("/", &above) != 0)
+        return false;
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        if (file_info_at(AT_FDCWD, part, &here, AT_SYMLINK_NOFOLLOW) != 0)
+            return false;
+        if (S_ISLNK(here.st_mode) && is_open_to_all(&above) && here.st_uid != file_owner_now() &&
+            here.st_uid != above.st_uid)
+            return true;
+        if (!S_ISLNK(here.st_mode))
+            above = here;
+        else if (file_info(part, &above) != 0)
+            return false;
+    }
+    return false;
+}
+
+enum { HASH_ROOM = 18 }; /* Room for "~", 16 digits, and the final NUL. */
+
+/* Returns the length of the scheme, such as "https://", including "://"; 0 if there is none. */
+static size_t scheme_of(const char *address)
+{
+    size_t name = strcspn(address, ":@/?#");
+    return name > 0 && strncmp(address + name, "://", 3) == 0 ? name + 3 : 0;
+}
+
+bool is_web_address(const char *text) { return scheme_of(text) > 0; }
+
+void web_address_without_secrets(char *place, size_t bytes, const char *address)
+{
+    size_t scheme = scheme_of(address);
+    const char *host = address + scheme, *path = host + strcspn(host, "/?#");
+    const char *user = memrchr(host, '@', (size_t)(path - host));
+    host = user ? user + 1 : host;
+    size_t rest = strcspn(host, "?#"), room = bytes - 1;
+    scheme = scheme < room - HASH_ROOM ? scheme : 0;
+    size_t kept = scheme + rest <= room ? rest : room - HASH_ROOM - scheme;
+    memset(place, 0, bytes);
+    memcpy(place, address, scheme);
+    memcpy(place + scheme, host, kept);
+    if (kept < rest)
+        snprintf(place + scheme + kept, HASH_ROOM, "~%016llx", (unsigned long long)record_id(host, rest));
 }

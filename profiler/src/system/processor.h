@@ -22,4 +22,15 @@ void processor_read(struct processor *processor);
  * vector instructions on which the peak relies. */
 int64_t processor_peak(const char *vendor, unsigned family, unsigned model);
 
+enum { LEAF_FEATURES = 1, LEAF_CLOCK = 0x80000007u };
+
+struct leaf {
+    unsigned a, b, c, d;
+};
+
+/* Returns a leaf; zeros if the processor does not have it. The C library's copy from the start of the program
+ * is preferred to asking the processor, because in a virtual machine the CPUID instruction takes up to 20
+ * microseconds. */
+struct leaf leaf_read(unsigned number);
+
 #endif

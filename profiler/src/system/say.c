@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "path.h"
-#include "file_info.h"
 #include "system_call.h"
 #include "utf8.h"
 

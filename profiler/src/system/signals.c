@@ -1,8 +1,10 @@
 #include "signals.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "spin.h"
 #include "system_call.h"
 
 enum { KERNEL_SET_BYTES = 8 };
@@ -32,3 +34,26 @@ void signal_release(const struct held_signal *held)
         system_call(SYS_rt_sigtimedwait, &held->set, NULL, &at_once, KERNEL_SET_BYTES);
     signals_set_mask(SIG_SETMASK, &held->mask_before, NULL);
 }
+
+struct long_section long_section_begin(int except)
+{
+    struct long_section section;
+    sigset_t all;
+    sigfillset(&all);
+    if (except)
+        sigdelset(&all, except);
+    signals_set_mask(SIG_BLOCK, &all, &section.mask_before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &section.cancellable);
+    spin_patience++;
+    return section;
+}
+
+void long_section_end(const struct long_section *section)
+{
+    int before;
+    spin_patience--;
+    pthread_setcancelstate(section->cancellable, &before);
+    signals_set_mask(SIG_SETMASK, &section->mask_before, NULL);
+}
+
+void long_section_forget_others(void) { spin_patience = 0; }

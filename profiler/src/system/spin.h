@@ -15,7 +15,7 @@ struct spin {
 
 enum { SPIN_TURNS = 1 << 20, SPIN_TRIES = 64 };
 
-/* Number of threads that hold a lock in a long section (long_section.h). While it is not 0, no lock is
+/* Number of threads that hold a lock in a long section (signals.h). While it is not 0, no lock is
  * treated as abandoned. */
 extern atomic_int spin_patience;
 

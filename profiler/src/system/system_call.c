@@ -1,7 +1,12 @@
 #include "system_call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 
@@ -51,3 +56,26 @@ long system_call(long number, ...)
 }
 
 #endif
+
+size_t slurp(const char *path, char *text, size_t size)
+{
+    size_t used = 0;
+    int fd = (int)system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    while (fd >= 0 && used < size - 1) {
+        ssize_t got = system_call(SYS_read, fd, text + used, size - 1 - used);
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    if (fd >= 0)
+        system_call(SYS_close, fd);
+    text[used] = '\0';
+    return used;
+}
+
+void host_name(char *name, size_t bytes)
+{
+    struct utsname node;
+    bool known = system_call(SYS_uname, &node) == 0;
+    snprintf(name, bytes, "%s", known ? node.nodename : "");
+}

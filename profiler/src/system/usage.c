@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "slurp.h"
 #include "system_call.h"
 
 enum { PATH_ROOM = 64, TEXT_ROOM = 96 };

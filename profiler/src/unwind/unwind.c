@@ -2,17 +2,162 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cfi.h"
-#include "expression.h"
-#include "generated.h"
-#include "steps.h"
 #include "../system/system_call.h"
+#include "cfi.h"
+#include "mapped_objects.h"
+#include "registers.h"
+#include "steps.h"
 
-enum { WORD = sizeof(uintptr_t) };
+/* Evaluates DWARF expressions as unwind tables use them (DWARF 5, section 2.5). */
+
+enum { MOST_VALUES = 16 };
+
+struct values {
+    uintptr_t value[MOST_VALUES];
+    int count;
+    bool bad;
+};
+
+static void push(struct values *values, uintptr_t value)
+{
+    values->bad |= values->count == MOST_VALUES;
+    if (!values->bad)
+        values->value[values->count++] = value;
+}
+
+static uintptr_t pop(struct values *values)
+{
+    values->bad |= values->count == 0;
+    return values->bad ? 0 : values->value[--values->count];
+}
+
+/* Handles DW_OP_addr, const1u … consts and lit0 … lit31; returns false for other operations. */
+static bool constant(struct values *values, struct cursor *cursor, uint8_t code)
+{
+    if (code >= 0x08 && code <= 0x0f)
+        push(values, cursor_number(cursor, 1u << (code - 0x08) / 2, code & 1));
+    else if (code == 0x03)
+        push(values, cursor_number(cursor, 8, false));
+    else if (code == 0x10 || code == 0x11)
+        push(values, cursor_leb(cursor, code == 0x11));
+    else if (code >= 0x30 && code <= 0x4f)
+        push(values, code - 0x30u);
+    else
+        return false;
+    return true;
+}
+
+/* Replaces the two topmost values of the stack by the result of an operation on them. */
+static bool combine(struct values *values, uint8_t code)
+{
+    if (code < 0x1a || code > 0x2e || code == 0x1f || code == 0x20 || code == 0x23 || code == 0x28)
+        return false;
+    uintptr_t second = pop(values), first = pop(values);
+    switch (code) {
+    case 0x1a:
+        push(values, first & second);
+        return true;
+    case 0x1c:
+        push(values, first - second);
+        return true;
+    case 0x1e:
+        push(values, first * second);
+        return true;
+    case 0x21:
+        push(values, first | second);
+        return true;
+    case 0x22:
+        push(values, first + second);
+        return true;
+    case 0x24:
+        push(values, second < 64 ? first << second : 0);
+        return true;
+    case 0x25:
+        push(values, second < 64 ? first >> second : 0);
+        return true;
+    case 0x2a:
+        push(values, (intptr_t)first >= (intptr_t)second);
+        return true;
+    case 0x2b:
+        push(values, (intptr_t)first > (intptr_t)second);
+        return true;
+    default:
+        values->bad = true;
+        return true;
+    }
+}
+
+static void step(struct values *values, struct cursor *cursor, const struct registers *registers,
+                 const struct stack_span *stack)
+{
+    uint8_t code = cursor_byte(cursor);
+    uintptr_t word = 0;
+    if (constant(values, cursor, code) || combine(values, code))
+        return;
+    if (code >= 0x70 && code <= 0x8f) { /* These are the operations breg0 to breg31. */
+        values->bad |= !register_known(registers, code - 0x70u);
+        push(values, values->bad ? 0 : registers->value[code - 0x70] + (uintptr_t)cursor_sleb(cursor));
+    } else if (code == 0x06) { /* deref */
+        values->bad |= !stack_word(stack, pop(values), &word);
+        push(values, word);
+    } else if (code == 0x12) { /* dup */
+        word = pop(values);
+        push(values, word);
+        push(values, word);
+    } else if (code == 0x23) { /* plus_uconst */
+        push(values, pop(values) + cursor_uleb(cursor));
+    } else if (code != 0x96) { /* nop */
+        values->bad = true;
+    }
+}
+
+/* Evaluates the rule's expression. If `first` is not NULL, the stack of the evaluation begins with that
+ * value. Returns false if the expression has an unknown form or needs an unknown value. */
+static bool expression_value(const struct rule *rule, const struct registers *registers,
+                             const struct stack_span *stack, const uintptr_t *first, uintptr_t *value)
+{
+    struct cursor cursor = {rule->expression, rule->expression + rule->value, false};
+    struct values values = {.count = 0};
+    if (first)
+        push(&values, *first);
+    while (cursor.at < cursor.end && !cursor.bad && !values.bad)
+        step(&values, &cursor, registers, stack);
+    *value = pop(&values);
+    return !cursor.bad && !values.bad;
+}
+
+/* Steps out of code that the program generated at run time, which lies in no object and has no unwind
+ * tables. */
+
+enum { WORD = sizeof(uintptr_t), LEAST_NEGATIVE = 0x80 };
+
+/* Steps out of a function that made a call, and whose code behind the call is `add $N,%rsp; ret`. CPython's
+ * perf trampoline for x86-64 has this form, one for each Python function. Returns false and changes nothing
+ * if the instructions behind the call differ, or if the return address lies in no object. */
+static bool generated_step(struct registers *registers, const struct stack_span *stack)
+{
+    static const uint8_t ADD_TO_STACK_POINTER[] = {0x48, 0x83, 0xc4}, RETURN = 0xc3;
+    struct {
+        uint8_t add[sizeof ADD_TO_STACK_POINTER], bytes, leave;
+    } behind;
+    struct unwind_object object;
+    uintptr_t caller;
+    if (!memory_copied(registers->value[REGISTER_RETURN], &behind, sizeof behind) ||
+        memcmp(behind.add, ADD_TO_STACK_POINTER, sizeof behind.add) != 0 || behind.leave != RETURN ||
+        behind.bytes >= LEAST_NEGATIVE)
+        return false;
+    uintptr_t place = registers->value[REGISTER_STACK] + behind.bytes;
+    if (!stack_word(stack, place, &caller) || !unwind_object_at(caller - 1, &object))
+        return false;
+    registers->value[REGISTER_STACK] = place + WORD;
+    registers->value[REGISTER_RETURN] = caller;
+    return true;
+}
 
 /* registers.h has the register numbers of x86-64 only. */
 #if defined(__x86_64__)

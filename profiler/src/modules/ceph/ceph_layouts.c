@@ -9,7 +9,7 @@
 
 #include "../../files/registry.h"
 #include "../../ranks/shared.h"
-#include "../../system/file_info.h"
+#include "../../system/system_call.h"
 #include "../../tables/process_table.h"
 
 enum { TEXT_BYTES = 512, POOL_BYTES = 64 };

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "../../sampling/sampling.h"
-#include "../../system/slurp.h"
 #include "../../system/spin.h"
 #include "../../system/system_call.h"
 

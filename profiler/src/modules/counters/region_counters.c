@@ -1,7 +1,6 @@
 #include "region_counters.h"
 
-#include "../../runtime/thread_number.h"
-#include "../../runtime/thread_slot.h"
+#include "../../runtime/thread_room.h"
 #include "process_counters.h"
 #include "thread_counters.h"
 

@@ -1,13 +1,12 @@
-#include "hdf5.h"
-
 #include <fcntl.h>
 #include <stddef.h>
 
 #include "../../files/names.h"
 #include "../../files/registry.h"
 #include "../../records/module.h"
-#include "../../system/web_address.h"
+#include "../../system/path.h"
 #include "../timer.h"
+#include "hdf5.h"
 
 bool hdf5_path(char path[PATH_BYTES], hid_t object)
 {

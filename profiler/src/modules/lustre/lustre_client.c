@@ -9,9 +9,8 @@
 
 #include "../../runtime/context.h"
 #include "../../system/path.h"
-#include "../../tables/process_table.h"
-#include "../../system/slurp.h"
 #include "../../system/system_call.h"
+#include "../../tables/process_table.h"
 
 static struct lustre_client {
     bool begun;

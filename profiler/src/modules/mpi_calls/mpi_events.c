@@ -4,7 +4,7 @@
 
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
-#include "../../runtime/thread_number.h"
+#include "../../runtime/thread_room.h"
 #include "../../tables/process_table.h"
 #include "mpi_functions.h"
 

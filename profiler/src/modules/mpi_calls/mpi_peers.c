@@ -5,7 +5,6 @@
 
 #include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
-#include "../../runtime/thread_slot.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"

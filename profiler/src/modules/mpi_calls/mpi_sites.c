@@ -9,13 +9,12 @@
 #include "../../runtime/context.h"
 #include "../../runtime/region.h"
 #include "../../runtime/thread_room.h"
-#include "../../runtime/thread_slot.h"
 #include "../../runtime/wrap.h"
 #include "../../spool/spool.h"
 #include "../../tables/process_table.h"
-#include "why_events.h"
 #include "mpi_events.h"
 #include "mpi_peers.h"
+#include "why_events.h"
 
 enum { MOST_SITES = 65536, SEEN = 256, TRIALS = 5, TRIAL_CALLS = 200 };
 

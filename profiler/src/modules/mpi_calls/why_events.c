@@ -5,7 +5,7 @@
 #include "../../callers/call_nodes.h"
 #include "../../callers/chains.h"
 #include "../../memory/area.h"
-#include "../../runtime/thread_number.h"
+#include "../../runtime/thread_room.h"
 #include "../../system/spin.h"
 #include "../../tables/process_table.h"
 #include "../io_watch.h"

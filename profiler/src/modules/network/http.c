@@ -6,8 +6,8 @@
 
 #include "../../runtime/context.h"
 #include "../../system/hash.h"
+#include "../../system/path.h"
 #include "../../system/spin.h"
-#include "../../system/web_address.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "extents.h"

@@ -1,11 +1,11 @@
 #include "extra.h"
 
 #include "../../files/names.h"
-#include "../../system/path_room.h"
+#include "../../system/path.h"
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
-#include "posix.h"
 #include "../timer.h"
+#include "posix.h"
 
 struct extra_counts {
     struct spin lock;

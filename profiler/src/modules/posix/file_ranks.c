@@ -1,10 +1,9 @@
 #include <stdint.h>
 
-#include "../../ranks/partially_shared.h"
-#include "../../tables/process_table.h"
 #include "../../ranks/reduce.h"
 #include "../../ranks/shared.h"
-#include "../../tables/table_largest.h"
+#include "../../tables/process_table.h"
+#include "../../tables/table_merge.h"
 #include "posix.h"
 
 static bool iolens_files_left_out;      /* True if files that some but not all ranks used were left out. */

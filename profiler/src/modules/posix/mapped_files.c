@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "../../files/fds.h"
-#include "../../system/file_info.h"
 #include "../../system/spin.h"
+#include "../../system/system_call.h"
 #include "../../tables/process_table.h"
 #include "../timer.h"
 #include "page_cache.h"

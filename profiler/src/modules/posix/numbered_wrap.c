@@ -15,9 +15,9 @@
 
 #define WRAP_SPENDS
 #include "../../files/names.h"
-#include "../../lifecycle/confined.h"
+#include "../../lifecycle/lifecycle.h"
 #include "../../sampling/held.h"
-#include "../../system/path_room.h"
+#include "../../system/path.h"
 #include "../network/connections.h"
 #include "async.h"
 #include "extra.h"

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "../../runtime/context.h"
-#include "../../system/file_info.h"
 #include "../../system/float_state.h"
-#include "../../system/path_room.h"
+#include "../../system/path.h"
+#include "../../system/system_call.h"
 
 /* CACHESTAT: number of the system call, which is the same on all processors. PAGES: number of pages per
  * request; for each, 8 bytes of page table and one of page cache fit into the memory for a path. */

@@ -6,21 +6,21 @@
 #include <unistd.h>
 
 #include "../../files/names.h"
-#include "../../system/path_room.h"
+#include "../../system/path.h"
+#include "../../system/system_call.h"
+#include "../failed_calls.h"
 #include "../gpu/gpu_storage.h"
 #include "../io_watch.h"
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
-#include "rings.h"
 #include "../stdio/streams.h"
 #include "../timelines/traced_events.h"
 #include "../timer.h"
-#include "../failed_calls.h"
 #include "extra.h"
 #include "locks.h"
 #include "mapped_files.h"
 #include "posix.h"
-#include "../../system/system_call.h"
+#include "rings.h"
 
 /* Returns the state of fd's file with its lock held, or NULL. */
 static struct posix_state *lock_fd(int fd)

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/statfs.h>
 
-#include "../../system/path_room.h"
+#include "../../system/path.h"
 #include "../ceph/ceph_layouts.h"
 #include "../lustre/lustre.h"
 #include "../timelines/dxt.h"

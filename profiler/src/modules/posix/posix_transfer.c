@@ -1,16 +1,14 @@
 /* The functions of the POSIX module that record transfers. */
-#include "../failed_calls.h"
-#include "posix.h"
-
 #include <unistd.h>
 
-#include "../timelines/dxt.h"
+#include "../../system/system_call.h"
+#include "../failed_calls.h"
 #include "../histogram.h"
 #include "../io_watch.h"
 #include "../lustre/lustre.h"
+#include "../timelines/dxt.h"
 #include "../timer.h"
-#include "../../system/file_info.h"
-#include "../../system/system_call.h"
+#include "posix.h"
 
 /* Indices of the counters of one direction. */
 struct direction {

@@ -2,7 +2,7 @@
 
 #include "../../files/fds.h"
 #include "../../memory/arena.h"
-#include "../../system/file_info.h"
+#include "../../system/system_call.h"
 
 struct ring_file ring_files_find(struct ring *ring, uint32_t slot, int64_t bytes)
 {

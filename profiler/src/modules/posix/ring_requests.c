@@ -6,8 +6,8 @@
 #include <sys/uio.h>
 
 #include "../../files/names.h"
-#include "../../system/file_info.h"
-#include "../../system/path_room.h"
+#include "../../system/path.h"
+#include "../../system/system_call.h"
 #include "../../unwind/registers.h"
 #include "../failed_calls.h"
 #include "extra.h"

@@ -4,7 +4,7 @@
 
 #include "../../runtime/context.h"
 #include "../../runtime/region.h"
-#include "../../runtime/thread_number.h"
+#include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/process_table.h"
 #include "../counters/region_counters.h"

@@ -2,7 +2,7 @@
 #include "../../callers/call_nodes.h"
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
-#include "../../sampling/times.h"
+#include "../../sampling/state.h"
 #include "../../tables/process_table.h"
 
 struct row {

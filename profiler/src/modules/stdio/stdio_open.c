@@ -4,14 +4,14 @@
 
 #include "../../files/fds.h"
 #include "../../files/names.h"
-#include "../../system/path_room.h"
+#include "../../system/path.h"
+#include "../../system/system_call.h"
+#include "../failed_calls.h"
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
-#include "../failed_calls.h"
 #include "appending.h"
 #include "stdio_events.h"
 #include "stdio_state.h"
-#include "../../system/system_call.h"
 
 static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
 {

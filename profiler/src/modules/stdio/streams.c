@@ -4,10 +4,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "../../runtime/context.h"
 #include "../../files/fds.h"
 #include "../../files/registry.h"
-#include "../../system/file_info.h"
+#include "../../runtime/context.h"
 #include "../../system/hash.h"
 #include "../../system/system_call.h"
 

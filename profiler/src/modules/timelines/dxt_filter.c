@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "../../files/filter.h"
+#include "../../files/registry.h"
 #include "../../runtime/context.h"
 #include "../../system/path.h"
-#include "../../system/path_room.h"
-#include "../../system/rank_list.h"
-#include "../../files/registry.h"
 #include "../posix_record.h"
 
 static struct dxt_filter {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "../../memory/arena.h"
-#include "../../system/long_section.h"
+#include "../../system/signals.h"
 
 /* FIRST_SLOTS and MOST_SLOTS must be powers of two. At most three of four slots are filled. */
 enum { FIRST_SLOTS = 1 << 12, MOST_SLOTS = 1 << 23 };

@@ -13,14 +13,14 @@
 
 #include "../../callers/call_nodes.h"
 #include "../../runtime/region.h"
-#include "../../runtime/thread_slot.h"
+#include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
+#include "../../system/large_room.h"
+#include "../../system/system_call.h"
 #include "../../tables/process_table.h"
 #include "../counters/counter_names.h"
 #include "../counters/process_counters.h"
 #include "../counters/thread_counters.h"
-#include "../../system/system_call.h"
-#include "../../system/large_room.h"
 
 enum { MOST_ROWS = 16384, PLACE_BITS = 8, THROTTLE_CALLS = 10000, THROTTLE_SHARE = 10 };
 

@@ -1,4 +1,4 @@
-#include "jobinfo.h"
+#include "logfile.h"
 
 #include <stdio.h>
 
