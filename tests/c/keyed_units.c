@@ -7,7 +7,6 @@
 #include "../../profiler/src/memory/arena.c"
 #include "../../profiler/src/memory/buffer.c"
 #include "../../profiler/src/ranks/serial.c"
-#include "../../profiler/src/ranks/top_ranks.c"
 #undef bcast
 #include "../../profiler/src/system/spin.c"
 #include "../../profiler/src/system/system_call.c"

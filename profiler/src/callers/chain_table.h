@@ -69,7 +69,7 @@ void chain_table_trim(struct buffer *buffer);
 void chain_tables_combine(const void *in, void *inout);
 
 /* Adds the entries that `higher` has and `lower` lacks to `lower`, whose buffer grows up to the limits in
- * `most`; the function has the type merge_add_fn (ranks/merge_messages.h). */
+ * `most`; the function has the type merge_add_fn (ranks/reduce.h). */
 int chain_tables_add(struct buffer *lower, const struct buffer *higher, const void *most);
 
 #endif

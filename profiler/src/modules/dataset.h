@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../system/spin.h"
 #include "../records/patterns.h"
+#include "../system/spin.h"
 
 /* Positions of a record's counters; each field is the position of the counter for reading, and the counter
  * for writing follows it. */
@@ -39,5 +39,31 @@ void dataset_meta(struct dataset *dataset, const struct dataset_layout *at, doub
                   struct span span);
 void dataset_moved(struct dataset *dataset, const struct dataset_layout *at, int64_t *ints, double *doubles,
                    bool writing, const struct pattern *pattern, struct span span);
+
+enum { IDS_BUCKETS = 256 };
+
+struct id {
+    int64_t key;
+    void *state;
+    struct id *next;
+};
+
+struct ids {
+    struct spin lock;
+    struct id *buckets[IDS_BUCKETS];
+    struct id *free;
+};
+
+/* Stores the state of a key and replaces an earlier one; without memory nothing is stored. */
+void ids_put(struct ids *ids, int64_t key, void *state);
+
+/* Returns the state of a key; NULL if the key is unknown, or while recording is switched off. */
+void *ids_find(struct ids *ids, int64_t key);
+
+/* Removes a key from the map and returns its state. */
+void *ids_take(struct ids *ids, int64_t key);
+
+/* Removes one key between `first` and `last` and returns its state; NULL if there is none. */
+void *ids_take_between(struct ids *ids, int64_t first, int64_t last);
 
 #endif

@@ -1,14 +1,13 @@
 /* The table of places from which the program calls I/O functions; recorded on request (IOLENS_IO_CALLERS). */
-#include "io_watch.h"
-
 #include <string.h>
 
 #include "../callers/call_nodes.h"
 #include "../callers/chains.h"
-#include "../runtime/region.h"
+#include "../runtime/context.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
 #include "../tables/table_merge.h"
+#include "io_watch.h"
 
 enum { MODULE_BYTES = 16, FUNCTION_BYTES = 48, KEY_NAME_BYTES = 32, MOST_ROWS = 65536, SEVERAL_NODES = -2 };
 

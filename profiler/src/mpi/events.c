@@ -1,14 +1,105 @@
 #include "events.h"
 
+#include <link.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "component.h"
-#include "given_hints.h"
+#include "core.h"
+#include "files.h"
 #include "handles.h"
 #include "links.h"
 #include "traced.h"
-#include "transfer_bytes.h"
-#include "views.h"
+
+/* Hints that the user gives from outside, for files whose name matches a pattern: IOLENS_HINTS. */
+
+/* Calls `tell` for each hint that IOLENS_HINTS gives this path. */
+static void given_hints_each(const char *path,
+                             void (*tell)(void *context, const char *key, const char *value), void *context)
+{
+    iolens_given_each(getenv("IOLENS_HINTS"), path, tell, context);
+}
+
+/* An MPI_Info that is being built. */
+struct making {
+    MPI_Info info;
+    bool failed;
+};
+
+static void add(void *context, const char *key, const char *value)
+{
+    struct making *making = context;
+    if (making->info == mpi.info_null)
+        making->failed |= pmpi.Info_create(&making->info) != MPI_SUCCESS;
+    if (!making->failed)
+        making->failed |= pmpi.Info_set(making->info, key, value) != MPI_SUCCESS;
+}
+
+static void notice(void *context, const char *key, const char *value)
+{
+    (void)key, (void)value;
+    *(bool *)context = true;
+}
+
+/* Returns the MPI_Info to open `path` with: `info` itself, or a new one in which matching hints replace those
+ * of the program. `*made` is set for a new one, which the caller must free. A pattern is a shell wildcard; it
+ * may match the whole path or its last part. */
+static MPI_Info given_hints(const char *path, MPI_Info info, bool *made)
+{
+    bool any = false;
+    struct making making = {.info = mpi.info_null};
+    given_hints_each(path, notice, &any);
+    if (!any || (info != mpi.info_null && pmpi.Info_dup(info, &making.info) != MPI_SUCCESS))
+        return info;
+    given_hints_each(path, add, &making);
+    *made = making.info != mpi.info_null && !making.failed;
+    if (!*made && making.info != mpi.info_null)
+        pmpi.Info_free(&making.info);
+    return *made ? making.info : info;
+}
+
+/* Finds out which implementation of MPI-IO the library uses. */
+
+#ifdef OPEN_MPI
+
+/* Open MPI loads OMPIO's writing components (fbtl) only after it has chosen OMPIO for a file, whereas
+ * choosing always loads ROMIO. If components are built into the library, neither can be detected; then the
+ * component is known only if the environment allows just one. */
+struct seen {
+    bool ompio;
+    char romio[32];
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct seen *seen = context;
+    (void)size;
+    const char *romio = strstr(info->dlpi_name, "/mca_io_romio");
+    seen->ompio |= strstr(info->dlpi_name, "/mca_fbtl_") != NULL;
+    if (romio)
+        snprintf(seen->romio, sizeof seen->romio, "%.*s", (int)strcspn(romio + 8, "."), romio + 8);
+    return 0;
+}
+
+/* Returns the implementation's name; "" if unknown. Called after a file was opened. */
+static const char *component_in_use(void)
+{
+    static struct seen seen;
+    const char *allowed = getenv("OMPI_MCA_io");
+    dl_iterate_phdr(look, &seen);
+    if (!seen.ompio && !*seen.romio && allowed && !strpbrk(allowed, ",^"))
+        return allowed;
+    return seen.ompio ? "ompio" : seen.romio;
+}
+
+#else
+
+/* Returns the implementation of MPI-IO in use: MPICH and its derivatives have only ROMIO. */
+const char *component_in_use(void) { return "romio"; }
+
+#endif
 
 /* Reports every key of `info`, as requested by the program or as effective. */
 static void report_hints(struct mpi_file file, MPI_Info info, bool requested)

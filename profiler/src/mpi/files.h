@@ -33,4 +33,8 @@ void files_set_split(MPI_File handle, enum iolens_mpiio_kind kind, int64_t asked
 
 void files_remove(MPI_File handle);
 
+/* Decodes the file type and reports the view for a traced file. */
+void views_report(const struct iolens_mpiio_file *file, MPI_Offset displacement, MPI_Datatype filetype,
+                  double t0, double t1);
+
 #endif

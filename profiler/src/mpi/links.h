@@ -3,6 +3,9 @@
 #ifndef IOLENS_LINKS_H
 #define IOLENS_LINKS_H
 
+#include <mpi.h>
+#include <stdint.h>
+
 #include "traced_call.h"
 
 /* Returns the time at which a call begins, in seconds by the core's clock. */
@@ -53,5 +56,12 @@ void link_all(const struct iolens_mpi_call *call, MPI_Comm comm);
 
 /* Records a call with its times, if no other function has recorded an event for it. */
 void link_rest(struct traced *c);
+
+/* Returns the bytes of `count` elements; -1 if that is not known. */
+int64_t asked_bytes(MPI_Count count, MPI_Datatype type);
+
+/* Returns the bytes that a status tells of a transfer for which `asked` bytes were asked. Returns `asked` if
+ * the library has set no count, or one that cannot be. */
+int64_t moved_bytes(const MPI_Status *status, int64_t asked);
 
 #endif

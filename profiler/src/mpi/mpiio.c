@@ -2,7 +2,6 @@
 #include "events.h"
 #include "links.h"
 #include "traced.h"
-#include "transfer_bytes.h"
 #include "wrap.h"
 #include "mpiio_kinds.h"
 

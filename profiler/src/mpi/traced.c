@@ -5,7 +5,6 @@
 #include "handles.h"
 #include "heap.h"
 #include "links.h"
-#include "transfer_bytes.h"
 
 static void count_send(const struct comm *comm, int dest, int64_t bytes)
 {

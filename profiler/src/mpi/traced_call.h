@@ -9,7 +9,6 @@
 #include "comms.h"
 #include "core.h"
 #include "requests.h"
-#include "volumes.h"
 
 enum { TRACED_FEW = 32 };
 

@@ -1,7 +1,6 @@
-#include "views.h"
-
 #include <string.h>
 
+#include "files.h"
 #include "handles.h"
 #include "heap.h"
 

@@ -1,4 +1,4 @@
-#include "volumes.h"
+#include "requests.h"
 
 #include "handles.h"
 

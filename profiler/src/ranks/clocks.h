@@ -6,7 +6,7 @@
 #define IOLENS_CLOCKS_H
 
 #include "../adapter.h"
-#include "../runtime/clock_offsets.h"
+#include "../runtime/timeline.h"
 
 /* Collective, in MPI_Init. Notes this rank's clock at a moment on which all ranks agree, which is zero on
  * the common time axis. */

@@ -17,3 +17,5 @@ void iolens_wipe_in_children(void)
     if (sysconf(_SC_PAGESIZE) == WIPED_BYTES)
         system_call(SYS_madvise, &iolens.wiped, sizeof iolens.wiped, MADV_WIPEONFORK);
 }
+
+__thread uint32_t iolens_region;

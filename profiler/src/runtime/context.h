@@ -11,13 +11,11 @@
 #include <sys/types.h>
 
 #include "../adapter.h"
-#include "../memory/arena.h"
-#include "../system/clock.h"
 #include "../job/identity.h"
 #include "../job/origin.h"
+#include "../memory/arena.h"
+#include "../system/clock.h"
 #include "../system/say.h"
-#include "clock_offsets.h"
-#include "finalized.h"
 #include "settings.h"
 #include "timeline.h"
 
@@ -116,5 +114,8 @@ static inline bool iolens_owns_memory(void)
     return iolens_is_this_process();
 #endif
 }
+
+/* Row of the table region_names for the thread's innermost region; 0 outside all regions. */
+extern __thread uint32_t iolens_region __attribute__((tls_model("initial-exec")));
 
 #endif

@@ -13,7 +13,6 @@
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
 #include "sanitizer.h"
-#include "signal_stack.h"
 #include "signals.h"
 #include "state.h"
 #include "threads.h"

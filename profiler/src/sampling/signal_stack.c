@@ -1,10 +1,9 @@
-#include "signal_stack.h"
-
 #include <stdint.h>
 #include <sys/auxv.h>
 
 #include "../memory/arena.h"
 #include "../system/system_call.h"
+#include "signals.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51

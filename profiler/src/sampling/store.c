@@ -3,7 +3,6 @@
 
 #include "../callers/call_nodes.h"
 #include "../runtime/context.h"
-#include "../runtime/region.h"
 #include "../tables/process_table.h"
 #include "../unwind/mapped_objects.h"
 #include "../unwind/unwind.h"

@@ -22,8 +22,7 @@
 
 #include "../files/fds.h"
 #include "../runtime/wrap.h"
-#include "held.h"
-#include "signal_stack.h"
+#include "sampling.h"
 #include "signals.h"
 
 /* The C library declares these functions only if a program is compiled with checks (_FORTIFY_SOURCE). */

@@ -16,9 +16,8 @@
 #include "../job/identity.h"
 #include "../job/origin.h"
 #include "../memory/area.h"
-#include "../runtime/clock_offsets.h"
-#include "../runtime/finalized.h"
 #include "../runtime/settings.h"
+#include "../runtime/timeline.h"
 #include "../system/clock.h"
 #include "../system/path.h"
 

@@ -1,5 +1,3 @@
-#include "steps.h"
-
 #include <stddef.h>
 
 #include "../runtime/thread_room.h"

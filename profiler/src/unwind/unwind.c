@@ -11,7 +11,6 @@
 #include "cfi.h"
 #include "mapped_objects.h"
 #include "registers.h"
-#include "steps.h"
 
 /* Evaluates DWARF expressions as unwind tables use them (DWARF 5, section 2.5). */
 

@@ -1,5 +1,3 @@
-#include "counter_events.h"
-
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +9,7 @@
 #include "../../system/processor.h"
 #include "../../system/say.h"
 #include "../../system/system_call.h"
-#include "perf.h"
+#include "counts.h"
 
 enum {
     TYPE_NONE = PERF_NONE,

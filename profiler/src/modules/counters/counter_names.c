@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../../tables/process_table.h"
-#include "counters_state.h"
+#include "process_counters.h"
 
 static const char *const SOFT_NAME[] = {
 #define SOFT(identifier, name) name,

@@ -10,7 +10,6 @@
 #include "../region_names.h"
 #include "counter_names.h"
 #include "process_counters.h"
-#include "region_counters.h"
 #include "thread_counters.h"
 
 extern const struct process_table table_counters;

@@ -2,10 +2,68 @@
 #ifndef IOLENS_COUNTS_H
 #define IOLENS_COUNTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
-#include "counter_events.h"
+enum { PERF_REASON_BYTES = 96 };
+
+/* Source of an event: a value of the kernel's enum perf_type_id, or PERF_NONE. */
+enum { PERF_NONE = -1 };
+
+/* An open counter. Its descriptor has a high number, which the program may still close and reuse for
+ * itself. */
+struct perf_counter {
+    int fd; /* Descriptor of the counter; -1 if it is closed. */
+    uint64_t id;
+};
+
+/* Value of a counter, with the time for which it was switched on and the time for which it really counted,
+ * both in ns. */
+struct perf_count {
+    int64_t value;
+    uint64_t enabled, running;
+};
+
+/* Starts a counter for this thread, or for this thread and all threads that it will start. Events inside the
+ * kernel count only if `kernel` is true. On failure returns false and writes the cause to `reason`. */
+bool perf_open(struct perf_counter *counter, int type, uint64_t code, bool threads, bool kernel,
+               char reason[PERF_REASON_BYTES]);
+
+/* Reads the counter. Returns false if the program has closed its descriptor. */
+bool perf_read(const struct perf_counter *counter, struct perf_count *count);
+
+void perf_close(struct perf_counter *counter);
+
+enum counter_event {
+#define EVENT(name, type, code, unit) EVENT_##name,
+#define CODE(name, vendor, family, code, source)
+#include "counter_events.def"
+#undef EVENT
+#undef CODE
+    EVENTS
+};
+
+enum { EVENTS_MOST = 16 }; /* Largest number of events that are counted at once. */
+
+struct event_choice {
+    bool wanted; /* True if the user asked for counters of the processor. */
+    size_t count;
+    enum counter_event event[EVENTS_MOST];
+};
+
+const char *event_name(enum counter_event event);
+
+/* Returns the source of the event on this machine: a perf_event type and code, or PERF_NONE. */
+int event_source(enum counter_event event, uint64_t *code);
+
+/* Reads a list of events from `text`: numbers and names of groups and names of events, separated by commas;
+ * "" and "none" choose no events. An unknown word is reported once. */
+struct event_choice events_choose(const char *text);
+
+/* Prints the groups with their events for a user, and says which events this machine can count. */
+void events_print(void);
 
 enum soft_counter {
 #define SOFT(identifier, name) SOFT_##identifier,
@@ -34,5 +92,28 @@ void counts_read_usage(struct counts *counts, int who);
 /* Adds the difference between two moments to `sum`. Peak memory is left out, because peaks cannot be
  * added. */
 void counts_add_between(struct counts *sum, const struct counts *begin, const struct counts *end);
+
+/* Positions of counters in a set: first the chosen events in their order, then migrations. */
+enum { SET_MIGRATIONS = EVENTS_MOST, SET_PLACES };
+
+struct counter_set {
+    struct perf_counter counter[SET_PLACES];
+};
+
+/* Reasons why a position has no counter, as sentences; "" if it has one. */
+struct set_reasons {
+    char of[SET_PLACES][PERF_REASON_BYTES];
+};
+
+/* Opens the counters of this process with its future threads, or of this thread alone. Counters that cannot
+ * be opened are left out, with the reason. */
+void counter_set_open(struct counter_set *set, const struct event_choice *choice, bool process,
+                      struct set_reasons *reasons);
+
+/* Reads the open counters into `counts`; values of other counters stay as they are. */
+void counter_set_read(const struct counter_set *set, const struct event_choice *choice,
+                      struct counts *counts);
+
+void counter_set_close(struct counter_set *set);
 
 #endif

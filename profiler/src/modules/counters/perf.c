@@ -1,5 +1,3 @@
-#include "perf.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../system/system_call.h"
+#include "counts.h"
 
 enum { HIGHEST_START = 512 };
 

@@ -5,8 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "counter_events.h"
-#include "counters_state.h"
+#include "../../tables/keyed.h"
+#include "counts.h"
+
+struct counters_state {
+    uint64_t events; /* Number of entries in `event`: the processor's events that are counted. */
+    uint32_t event[EVENTS_MOST];
+    struct set_reasons reasons;
+    uint64_t counted; /* True if the user asked for counters of the processor; a perf counter then counts the
+                         migrations, too. */
+    /* Reason why the number of migrations during the run is unknown; used if no perf counter counts them. */
+    char moved[PERF_REASON_BYTES];
+    struct counts run;
+    struct keyed regions; /* Rows of counter values by region: see thread_counters.h. */
+};
 
 /* Opens the counters of this process when recording begins. */
 void counters_start(void);

@@ -1,12 +1,11 @@
-#include "hdf5.h"
-
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../../files/ids.h"
 #include "../../files/registry.h"
 #include "../../records/module.h"
+#include "../dataset.h"
+#include "hdf5.h"
 
 static const struct dataset_layout AT = {
     .bytes = H5D_BYTES_READ,

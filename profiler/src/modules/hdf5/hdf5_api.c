@@ -1,5 +1,3 @@
-#include "hdf5_api.h"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -7,6 +5,7 @@
 #include "../../runtime/context.h"
 #include "../../system/library.h"
 #include "../../system/spin.h"
+#include "hdf5.h"
 
 enum { LIBRARIES = 4, NONE = -1 };
 

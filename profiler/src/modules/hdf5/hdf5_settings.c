@@ -1,5 +1,3 @@
-#include "hdf5_settings.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The wrapped functions of HDF5: the rows of hdf5.def, expanded. */
 #include "calls/row.h"
 #include "hdf5.h"
-#include "hdf5_settings.h"
 
 #define TYPE_at_id(_)         hid_t
 #define TYPE_object(_)        hid_t

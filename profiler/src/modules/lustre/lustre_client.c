@@ -1,5 +1,3 @@
-#include "lustre_client.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +9,7 @@
 #include "../../system/path.h"
 #include "../../system/system_call.h"
 #include "../../tables/process_table.h"
+#include "lustre.h"
 
 static struct lustre_client {
     bool begun;

@@ -6,7 +6,6 @@
 #include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../tables/process_table.h"
-#include "mpi_functions.h"
 
 enum { PER_CHUNK = 1024 };
 
@@ -182,3 +181,11 @@ const struct process_table table_mpi_events = {
                              "Raise IOLENS_TIMELINE, the number of calls kept.",
     .remarks.left_out_at = offsetof(struct mpi_events, left_out),
 };
+
+static const char *const NAMES[] = {
+#define NAME(name) "MPI_" #name,
+#include "../../mpi_call_names.def"
+#undef NAME
+};
+
+const char *mpi_function_name(uint32_t function) { return NAMES[function]; }

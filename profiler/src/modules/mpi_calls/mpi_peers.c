@@ -1,5 +1,3 @@
-#include "mpi_peers.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +6,7 @@
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
+#include "mpi_events.h"
 
 enum { DEFAULT_PEERS = 65536, SEEN = 64, OTHERS = -1 };
 

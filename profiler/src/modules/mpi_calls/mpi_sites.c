@@ -7,13 +7,11 @@
 #include "../../callers/chains.h"
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
-#include "../../runtime/region.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../spool/spool.h"
 #include "../../tables/process_table.h"
 #include "mpi_events.h"
-#include "mpi_peers.h"
 #include "why_events.h"
 
 enum { MOST_SITES = 65536, SEEN = 256, TRIALS = 5, TRIAL_CALLS = 200 };

@@ -10,8 +10,7 @@
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
 #include "../stdio/streams.h"
-#include "mpi_functions.h"
-#include "why_gaps.h"
+#include "mpi_events.h"
 
 enum { PER_CHUNK = 1024, MOST_NAMES = 64, NAME_BYTES = 32, LAST_THREAD = 255 };
 enum {

@@ -1,10 +1,9 @@
-#include "why_gaps.h"
-
 #include <sys/resource.h>
 
 #include "../../runtime/context.h"
 #include "../../system/float_state.h"
 #include "../../system/system_call.h"
+#include "why_events.h"
 
 /* Seconds between readings of the thread's state. A reading takes some microseconds, so one per millisecond
  * costs less than a percent. Shorter gaps are not examined, and the reading before a gap is at most this much

@@ -1,6 +1,5 @@
-#include "collective.h"
-
 #include "../../runtime/context.h"
+#include "mpiio.h"
 
 static struct collective_chunk *chunk_with_room(struct collective_calls *calls)
 {

@@ -1,5 +1,5 @@
 /* Wraps connect, which a signal may end early. */
-#include "../../sampling/held.h"
+#include "../../sampling/sampling.h"
 #include "connections.h"
 
 static __typeof__(&connect) real_connect;

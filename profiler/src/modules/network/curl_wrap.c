@@ -1,9 +1,9 @@
 /* The wrappers of libcurl's functions that end a transfer. */
 #include <dlfcn.h>
 
-#include "../../system/library.h"
 #include "../../runtime/wrap.h"
-#include "http.h"
+#include "../../system/library.h"
+#include "connections.h"
 
 typedef int perform_function(void *easy);
 

@@ -1,5 +1,3 @@
-#include "pnetcdf_api.h"
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,6 +5,7 @@
 #include "../../files/names.h"
 #include "../../runtime/context.h"
 #include "../../system/library.h"
+#include "pnetcdf.h"
 
 enum { MPICH_DATATYPE_NULL = 0x0c000000 };
 

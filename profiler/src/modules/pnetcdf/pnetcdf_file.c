@@ -1,11 +1,10 @@
-#include "pnetcdf.h"
-
 #include <stddef.h>
 
-#include "../../files/ids.h"
 #include "../../files/registry.h"
 #include "../../records/module.h"
+#include "../dataset.h"
 #include "../timer.h"
+#include "pnetcdf.h"
 
 static struct ids iolens_netcdfs; /* Open files by their PnetCDF id. */
 

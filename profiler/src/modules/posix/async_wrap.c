@@ -2,11 +2,11 @@
 #include <signal.h>
 
 #include "../../files/fds.h"
-#include "../../sampling/held.h"
-#include "rings.h"
+#include "../../sampling/sampling.h"
 #include "async.h"
-#include "posix.h"
 #include "calls/row.h"
+#include "posix.h"
+#include "rings.h"
 #include "unfollowed.h"
 
 struct io_context;

@@ -14,7 +14,6 @@
 #include "../../system/system_call.h"
 #include "../../tables/process_table.h"
 #include "../timer.h"
-#include "page_cache.h"
 #include "posix.h"
 
 enum { LIVE_MAPPINGS = 256, BLOCK = 512 };

@@ -16,7 +16,7 @@
 #define WRAP_SPENDS
 #include "../../files/names.h"
 #include "../../lifecycle/lifecycle.h"
-#include "../../sampling/held.h"
+#include "../../sampling/sampling.h"
 #include "../../system/path.h"
 #include "../network/connections.h"
 #include "async.h"

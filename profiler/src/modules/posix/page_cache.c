@@ -1,5 +1,3 @@
-#include "page_cache.h"
-
 #include <fcntl.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
@@ -10,6 +8,7 @@
 #include "../../system/float_state.h"
 #include "../../system/path.h"
 #include "../../system/system_call.h"
+#include "mapped_files.h"
 
 /* CACHESTAT: number of the system call, which is the same on all processors. PAGES: number of pages per
  * request; for each, 8 bytes of page table and one of page cache fit into the memory for a path. */

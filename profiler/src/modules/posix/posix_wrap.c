@@ -12,7 +12,7 @@
 
 #define WRAP_SPENDS
 #include "../../files/names.h"
-#include "../../sampling/held.h"
+#include "../../sampling/sampling.h"
 #include "../network/connections.h"
 #include "extra.h"
 #include "locks.h"

@@ -1,8 +1,7 @@
-#include "ring_files.h"
-
 #include "../../files/fds.h"
 #include "../../memory/arena.h"
 #include "../../system/system_call.h"
+#include "ring.h"
 
 struct ring_file ring_files_find(struct ring *ring, uint32_t slot, int64_t bytes)
 {

@@ -1,5 +1,3 @@
-#include "ring_requests.h"
-
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -12,8 +10,7 @@
 #include "../failed_calls.h"
 #include "extra.h"
 #include "posix.h"
-#include "ring_counts.h"
-#include "ring_files.h"
+#include "ring.h"
 
 /* Number of later requests that are searched at most for another one with the same key but a different
  * file. */

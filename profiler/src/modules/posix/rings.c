@@ -5,10 +5,8 @@
 
 #include "../../runtime/context.h"
 #include "../../system/large_room.h"
+#include "ring.h"
 #include "unfollowed.h"
-#include "ring_counts.h"
-#include "ring_files.h"
-#include "ring_requests.h"
 
 enum {
     RINGS_MOST = 1024

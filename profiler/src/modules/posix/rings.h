@@ -8,9 +8,8 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "ring_layout.h"
+#include "ring.h"
 
 extern atomic_bool iolens_rings_used;
 

@@ -1,7 +1,9 @@
 /* The private region of the log about rings of io_uring. */
+#include "../../runtime/context.h"
 #include "../../tables/process_table.h"
-#include "ring_counts.h"
+#include "ring.h"
 #include "rings.h"
+
 struct row {
     int64_t rank, values[RING_COUNTS];
 };
@@ -35,3 +37,10 @@ const struct process_table table_io_uring = {
     .recording.reset = rings_reset,
     .merging.collect = collect,
 };
+
+void ring_counts_add(enum ring_count which, int64_t amount)
+{
+    struct ring_counts *state = amount == 0 || iolens_paused() ? NULL : table_state(TABLE_io_uring);
+    if (state)
+        atomic_fetch_add_explicit(&state->values[which], amount, memory_order_relaxed);
+}

@@ -1,11 +1,43 @@
 /* The functions with which a program marks regions and switches recording off and on: those of iolens.h in
  * ../../include and CrayPAT's, each also under the names that Fortran compilers use. */
+#include <stdbool.h>
 #include <string.h>
 
+#include "../../files/fds.h"
+#include "../../runtime/context.h"
 #include "../../runtime/wrap.h"
-#include "control.h"
+#include "../../spool/spool.h"
+#include "../../tables/process_table.h"
+#include "../counters/process_counters.h"
 #include "../region_names.h"
+#include "../stdio/streams.h"
 #include "regions.h"
+
+/* Requests that the program may make of the recorder while it runs. */
+
+/* Switches counting off or on. Open files and their positions are still followed while counting is off, so
+ * that later calls are counted for the right file and offset. */
+static void control_record(bool on)
+{
+    if (atomic_load(&iolens.paused) != on)
+        return;
+    if (on) {
+        fds_ask_offsets();
+        streams_ask_offsets();
+    }
+    regions_pause(!on);
+    counters_pause(!on);
+    atomic_store(&iolens.paused, !on);
+    fds_forget_states();
+    streams_forget_states();
+}
+
+/* Updates the spool, so that the log of a killed process has all records so far. */
+static void control_flush(void)
+{
+    spool_beat();
+    tables_beat();
+}
 
 enum { PAT_API_FAIL, PAT_API_OK };
 

@@ -3,14 +3,12 @@
 #include <pthread.h>
 
 #include "../../runtime/context.h"
-#include "../../runtime/region.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/process_table.h"
-#include "../counters/region_counters.h"
+#include "../counters/thread_counters.h"
 #include "../mpi_calls/why_events.h"
 #include "../region_names.h"
-#include "region_visits.h"
 
 enum { MOST_ROWS = 65536 };
 

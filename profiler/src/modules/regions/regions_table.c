@@ -6,7 +6,6 @@
 #include "../../tables/process_table.h"
 #include "../mpi_calls/why_events.h"
 #include "../region_names.h"
-#include "region_visits.h"
 #include "regions.h"
 
 enum { REMARK_BYTES = 256 };

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "stdio_record.h"
+#include "stdio_state.h"
 #include "streams.h"
 
 /* Notes where bytes landed. Called with the state's lock held, right after a call that wrote `bytes` to the

@@ -10,7 +10,6 @@
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
 #include "appending.h"
-#include "stdio_events.h"
 #include "stdio_state.h"
 
 static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)

@@ -7,7 +7,6 @@
 #include "../timelines/heatmap.h"
 #include "../timer.h"
 #include "appending.h"
-#include "stdio_events.h"
 #include "stdio_state.h"
 
 __attribute__((always_inline)) static inline void add_transfer(struct stdio_state *s, const struct call *c,

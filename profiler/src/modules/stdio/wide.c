@@ -7,7 +7,7 @@
 #include <wchar.h>
 
 #include "../../system/system_call.h"
-#include "stdio_events.h"
+#include "stdio_state.h"
 #include "streams.h"
 
 /* Returns the number of bytes of a character in the locale; 1 for a character that the locale cannot encode,

@@ -1,24 +1,86 @@
 /* Times of traced functions: those that the libraries in src/trace wrap, and the program's own if it was
  * compiled for that. */
+#include "traced_functions.h"
+
+#include <link.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../callers/call_nodes.h"
 #include "../../memory/area.h"
-#include "../../runtime/region.h"
+#include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../spool/spool.h"
+#include "../../system/large_room.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "../counters/process_counters.h"
 #include "../region_names.h"
-#include "traced_choice.h"
-#include "traced_functions.h"
-#include "../../system/large_room.h"
+
+/* Chooses which of the program's own functions are timed: those in IOLENS_TRACE_FUNCTIONS, or all. */
+
+enum { MOST_CHOSEN = 1024 };
+
+static struct {
+    bool given;
+    size_t number;
+    uintptr_t address[MOST_CHOSEN];
+} iolens_chosen LARGE_ROOM;
+
+/* One function that the user named: the name of the object file (empty for the program itself) and the
+ * address in it. */
+struct chosen {
+    const char *name;
+    size_t length;
+    uintptr_t offset;
+};
+
+static int add_if_in(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const struct chosen *chosen = context;
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    (void)size;
+    if (strlen(name) != chosen->length || strncmp(name, chosen->name, chosen->length) != 0)
+        return 0;
+    if (iolens_chosen.number < MOST_CHOSEN)
+        iolens_chosen.address[iolens_chosen.number++] = info->dlpi_addr + chosen->offset;
+    return 1;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Reads `setting`: OBJECT:ADDRESS,... where OBJECT is the name of a loaded file (empty: the program) and
+ * ADDRESS a hexadecimal address in that file, as `nm` prints it. Files that are loaded later are ignored. */
+static void traced_choice_read(const char *setting)
+{
+    iolens_chosen.given = *setting != '\0';
+    for (const char *at = setting; *at;) {
+        const char *end = strchrnul(at, ','), *colon = memchr(at, ':', (size_t)(end - at));
+        struct chosen chosen = {at, colon ? (size_t)(colon - at) : 0,
+                                colon ? strtoull(colon + 1, NULL, 16) : 0};
+        if (colon)
+            dl_iterate_phdr(add_if_in, &chosen);
+        at = *end ? end + 1 : end;
+    }
+    qsort(iolens_chosen.address, iolens_chosen.number, sizeof *iolens_chosen.address, compare);
+}
+
+static bool traced_choice_holds(uintptr_t function)
+{
+    return !iolens_chosen.given || bsearch(&function, iolens_chosen.address, iolens_chosen.number,
+                                           sizeof *iolens_chosen.address, compare) != NULL;
+}
 
 enum { MOST_NAMES = 4096, MOST_ROWS = 65536, THROTTLE_CALLS = 100000, THROTTLE_NS = 10000 };
 

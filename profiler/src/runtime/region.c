@@ -1,3 +1,0 @@
-#include "region.h"
-
-__thread uint32_t iolens_region;
