@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from iolens.advise import Diagnosis, Finding
 from iolens.advise.table import RULES
-from iolens.fleet.rows import Met, rows_of
+from iolens.fleet.job_rows import Met, rows_of
 from iolens.log import Job
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.files.stripes.striping import file_stripes, striped_files, unrecorded_files

@@ -8,12 +8,16 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 from comparison_example import MIB, write_sweep
-from iolens.figures.comparison.bars import grouped_bars
-from iolens.figures.comparison.effects import effect_forest
-from iolens.figures.comparison.heatmap import heatmap_figure
-from iolens.figures.comparison.interaction import interaction_lines
-from iolens.figures.comparison.levels import nice_ticks, ratio_ticks, reach
-from iolens.figures.comparison.ranking import MOST, ranking
+from iolens.figures.sweep_curves import MOST, ranking
+from iolens.figures.sweep_effects import (
+    effect_forest,
+    grouped_bars,
+    heatmap_figure,
+    interaction_lines,
+    nice_ticks,
+    ratio_ticks,
+    reach,
+)
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import Comparison, compare
 from matplotlib.collections import PathCollection

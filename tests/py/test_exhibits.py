@@ -19,7 +19,7 @@ import iolens.pages.exhibits
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.figures.job.activity import activity_map
+from iolens.figures.job_times import activity_map
 from iolens.log import Job, read_log
 from iolens.metrics.once import once_per_job
 from iolens.pages.exhibit import Column, Exhibit, frames

@@ -17,9 +17,8 @@ import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
 from iolens.exports import chrome
-from iolens.exports.hatchet import hatchet
 from iolens.exports.pprof import pprof
-from iolens.exports.stacks import Stack
+from iolens.exports.sampled_stacks import Stack, hatchet
 from iolens.log import read_log
 from iolens.log.samples import held_samples
 from iolens.symbols.chains import Frame

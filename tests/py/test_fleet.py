@@ -22,11 +22,10 @@ from iolens import extras
 from iolens.advise import diagnosis, findings
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.fleet import tables
-from iolens.fleet.ask import open_store
+from iolens.fleet import job_rows
 from iolens.fleet.ingest import Taken, ingest
-from iolens.fleet.rows import Met, read_rows, rows_of
-from iolens.fleet.store import NewRows, make_store, parts_of
+from iolens.fleet.job_rows import Met, read_rows, rows_of
+from iolens.fleet.store import NewRows, make_store, open_store, parts_of
 from iolens.log import LogError, read_log
 from iolens.metrics.files.overview import all_files
 from iolens.metrics.job.share import io_mean_seconds
@@ -259,14 +258,14 @@ def test_wrong_folders_and_missing_packages_are_named(
     assert "this folder does not exist" in said
     assert "neither a store nor empty" in said
     assert "make a store with: iolens ingest" in said
-    monkeypatch.setattr(tables, "find_spec", lambda name: None)
+    monkeypatch.setattr(job_rows, "find_spec", lambda name: None)
     assert main(["ingest", str(tmp_path), "-o", str(tmp_path / "store")]) == 2
     said = capsys.readouterr().err
     assert f"install it with: {sys.executable} -m pip install " in said
     assert "duckdb" in said
     assert "pyarrow" in said
     monkeypatch.setattr(
-        tables, "find_spec", lambda name: None if name == "distributed" else importlib.util.find_spec(name)
+        job_rows, "find_spec", lambda name: None if name == "distributed" else importlib.util.find_spec(name)
     )
     assert main(["ingest", str(tmp_path), "-o", str(tmp_path / "store"), "--dask-scheduler", "tcp://x:1"]) == 2
     assert "pip install 'distributed>=2024.1'" in capsys.readouterr().err

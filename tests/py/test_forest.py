@@ -17,11 +17,9 @@ import pandas as pd
 import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
-from iolens.forest import activity, files, summary
-from iolens.forest.forest import Forest, read_forest
-from iolens.forest.label import label
-from iolens.forest.process import process_of
-from iolens.forest.tree import process_clocks, tree_of
+from iolens.forest import files, summary
+from iolens.forest.forest import Forest, process_of, read_forest
+from iolens.forest.tree import label, process_clocks, tree_of
 from iolens.metrics.files.overview import all_files
 from job_example import job_of
 from patience import PATIENCE
@@ -133,7 +131,7 @@ def test_sums_are_those_of_libdarshan_util(forest: Forest, folder: Path) -> None
     assert [int(rows[name].sum()) for name in ("bytes_read", "bytes_written", "opens")] == list(sums.values())
     tree = summary.process_groups(forest)
     assert [int(tree[name].sum()) for name in ("bytes_read", "bytes_written", "opens")] == list(sums.values())
-    grids = activity.bytes_over_time(forest)
+    grids = summary.bytes_over_time(forest)
     assert grids is not None
     assert np.isclose(grids[0].sum(), sums["BYTES_WRITTEN"])
     assert np.isclose(grids[1].sum(), sums["BYTES_READ"])

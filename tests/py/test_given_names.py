@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from iolens.symbols.chains import call_chains
 from iolens.symbols.elf import read_elf
-from iolens.symbols.given_names import cython_name, given_name, is_split_part
-from iolens.symbols.lines import demangled
+from iolens.symbols.function_names import cython_name, demangled, given_name, is_split_part
 from iolens.symbols.resolve import lookup
 
 

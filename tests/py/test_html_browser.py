@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.figures.job.activity import activity_map
+from iolens.figures.job_times import activity_map
 from iolens.log import read_log
 from iolens.pages.blocks import About, Cells, FigureBlock, Page, Ranks, Table, Text
 from iolens.pages.document import write_document

@@ -204,7 +204,7 @@ def test_a_name_of_the_log_is_told_from_one_that_it_does_not_have(log: Source[Jo
 
 def test_a_store_is_asked_like_a_log(tmp_path: Path) -> None:
     pytest.importorskip("duckdb", reason="duckdb is not installed")
-    from iolens.fleet.ask import open_store
+    from iolens.fleet.store import open_store
 
     assert main(["ingest", str(DATA / "darshan"), "-o", str(tmp_path / "store")]) == 0
     store = of_store(open_store(tmp_path / "store"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from iolens.fleet.rows import Met, read_rows
+from iolens.fleet.job_rows import Met, read_rows
 from iolens.log import read_log, reader
 from iolens.log.format import fixed
 from iolens.log.format.columns import Columns
@@ -77,7 +77,7 @@ def test_a_table_that_nobody_asks_for_is_not_made(monkeypatch):
         jobs.append(reader.job_of(*args))
         return jobs[-1]
 
-    monkeypatch.setattr("iolens.fleet.rows.job_of", kept)
+    monkeypatch.setattr("iolens.fleet.job_rows.job_of", kept)
     state = LOG.stat()
     read_rows(Met(str(LOG), state.st_size, state.st_mtime_ns), advice=True)
     job = jobs[-1]

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.advise import diagnosis, say
-from iolens.figures.job.activity import amount
-from iolens.figures.job.cost import share_text
+from iolens.figures.job_times import amount
+from iolens.figures.job_transfers import share_text
 from iolens.log import Job, read_log
 from iolens.metrics.job import cost
 from iolens.metrics.job.gauges import balance

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.errors import IolensError
-from iolens.figures.job.timespans import shared_spans_figure
+from iolens.figures.job_times import shared_spans_figure
 from iolens.figures.style import HALF_WIDTH, canvas, styled
 from iolens.log import read_log
 from iolens.pages import words

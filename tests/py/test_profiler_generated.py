@@ -15,13 +15,12 @@ from pathlib import Path
 import pandas as pd
 import profiler_harness as harness
 import pytest
-from iolens.exports.stacks import stacks
+from iolens.exports.sampled_stacks import stacks
 from iolens.log.reader import read_log
 from iolens.metrics.processor.sampled.own_functions import own_functions
 from iolens.metrics.processor.sampled.samples import sample_rows
 from iolens.symbols.chains import Frame
-from iolens.symbols.generated import generated_line, generated_names
-from iolens.symbols.lines import SourceLine
+from iolens.symbols.function_names import SourceLine, generated_line, generated_names
 
 SAMPLED = {"IOLENS_SAMPLE": "1000", "IOLENS_SAMPLE_TIMER": "cpu"}
 

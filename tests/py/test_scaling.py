@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from comparison_example import write_run
-from iolens.figures.comparison.bars import grouped_bars
+from iolens.figures.sweep_effects import grouped_bars
 from iolens.lab.subjects.subjects import read_subjects
 from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iolens.figures.job.between_ranks.critical_path import path_over_time
+from iolens.figures.job_ranks import path_over_time
 from iolens.metrics.why.answers import why_of
 from iolens.metrics.why.calls.program import program_of
 from iolens.metrics.why.path import critical_path

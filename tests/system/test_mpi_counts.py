@@ -18,7 +18,7 @@ from iolens.log import Job, read_log
 from iolens.log.format.container import open_container
 from iolens.log.format.variable import words_of
 from iolens.metrics.processor.traced.calls import tracing_cost
-from iolens.symbols.common import ByRank, with_rows
+from iolens.symbols.chains import ByRank, with_rows
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 

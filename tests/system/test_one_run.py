@@ -20,11 +20,8 @@ import pytest
 from iolens.cli.main import main
 from iolens.cli.read.table import text_of
 from iolens.exports.chrome import chrome
-from iolens.exports.collapsed import collapsed
-from iolens.exports.hatchet import hatchet
 from iolens.exports.pprof import pprof
-from iolens.exports.speedscope import speedscope
-from iolens.exports.stacks import stacks
+from iolens.exports.sampled_stacks import collapsed, hatchet, speedscope, stacks
 from iolens.log import Job, read_log
 from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask, asked_levels

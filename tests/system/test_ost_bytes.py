@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from iolens.figures.job.targets import byte_bars
+from iolens.figures.job_transfers import byte_bars
 from iolens.lab.storage.backends import set_stripes
 from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mount
 from iolens.lab.storage.layout import Layout

@@ -14,7 +14,7 @@ from pathlib import Path
 import darshan
 import pytest
 from iolens.log import read_log
-from iolens.symbols.common import with_rows
+from iolens.symbols.chains import with_rows
 from mpi_libraries import library
 from patience import PATIENCE
 

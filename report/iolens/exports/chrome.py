@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from iolens.exports.stacks import Threads, chains_of, samples_per_second
+from iolens.exports.sampled_stacks import Threads, chains_of, samples_per_second
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.missing import is_nan

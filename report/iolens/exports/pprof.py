@@ -1,13 +1,44 @@
-"""pprof's format (google/pprof, proto/profile.proto), compressed by gzip: the format that `go tool pprof` reads."""
+"""pprof's format (google/pprof, proto/profile.proto), compressed by gzip, and the encoding of protobuf it needs."""
 
 from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Sequence
 
-from iolens.exports.protobuf import block, integer_field, packed
-from iolens.exports.stacks import Stack
+from iolens.exports.sampled_stacks import Stack
 from iolens.symbols.chains import Frame
+
+_VARINT, _BYTES = 0, 2
+"""Protobuf's wire types."""
+
+
+def _varint(value: int) -> bytes:
+    """Returns a number in Protocol Buffers' variable length: seven bits per byte, the lowest first; a negative number
+    as its 64 bits.
+    """
+    value &= (1 << 64) - 1
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def integer_field(field: int, value: int) -> bytes:
+    """Returns an integer field; nothing for 0, which is the default."""
+    return _varint(field << 3 | _VARINT) + _varint(value) if value else b""
+
+
+def packed(field: int, values: Sequence[int]) -> bytes:
+    """Returns a field of repeated integers."""
+    return block(field, b"".join(map(_varint, values)))
+
+
+def block(field: int, content: bytes) -> bytes:
+    """Returns a field of text or of a message."""
+    return _varint(field << 3 | _BYTES) + _varint(len(content)) + content
+
 
 _NS = 1_000_000_000
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iolens.errors import IolensError, UsageError
-from iolens.fleet.rows import Met, read_rows
+from iolens.fleet.job_rows import Met, read_rows
 from iolens.fleet.store import NewRows, known_logs, make_store
 from iolens.log.format.container import LogError
 

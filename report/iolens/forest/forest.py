@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,14 +13,188 @@ import numpy as np
 
 from iolens.errors import IolensError
 from iolens.foreign import decoded
-from iolens.forest.process import Process, process_of
-from iolens.forest.uses import USES, uses_of
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.format.container import LogError
 from iolens.log.reader import ESSENCE, read_log
 from iolens.log.records import Records
-from iolens.metrics.files.overview import lowest_of, paths
+from iolens.metrics.files.overview import lowest, lowest_of, paths
+from iolens.metrics.files.use import id_rows
+from iolens.metrics.grouping import Groups, stacked
+from iolens.metrics.job.interfaces.layers import LAYERS
+from iolens.metrics.job.share import KINDS, highest_records, seconds_in
+from iolens.metrics.once import once_per_job
+from iolens.missing import is_nan
+
+_RANKS = (
+    *("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"),
+    *("JSM_NAMESPACE_RANK", "FLUX_TASK_RANK", "ALPS_APP_PE"),
+)
+"""Variables in which launchers give a process its rank, in the order of preference."""
+
+_NAMED_BY_PID = re.compile(r"_id\d+-(\d+)_")
+"""A log's name as iolens and Darshan make it: USER_PROGRAM_idJOB-PID_…"""
+_IN_TREE = re.compile(r"(\d+)-")
+JOB_FOLDER = re.compile(r"id\d+$")
+"""The job's folder in a tree USER/PROGRAM/idJOB/HOST/PID-….darshan."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """`start` is in seconds since 1970 by the clock of `host`, which `tree.process_clocks` corrects; `ranks` is the
+    number of ranks of an MPI job, else 1; `rank` is the rank that a launcher gave in the variable `rank_from`, or
+    empty. `above` are the process ids of its ancestors, the parent first. `clock` is realtime minus monotonic time of
+    the host, in seconds, or None. Processor times are those of the recorded time; NaN if the log does not know them.
+    """
+
+    log: str
+    host: str
+    hosts: int
+    pid: int
+    above: tuple[int, ...]
+    forked: bool
+    command: str
+    user: int
+    jobid: int
+    rank: str
+    rank_from: str
+    ranks: int
+    start: float
+    seconds: float
+    clock: float | None
+    user_time: float
+    system_time: float
+    max_rss: float
+    waits: float
+    partial: tuple[str, ...]
+
+
+def process_of(job: Job, log: str) -> Process:
+    """Returns the process that a log describes; `log` is the log's path as it is shown."""
+    info = job.info
+    environment = info.get("environment", {})
+    variable = next((name for name in _RANKS if str(environment.get(name, "")).strip()), "")
+    parent = job.metadata.get("fork_parent", "")
+    pid, host = _identity(job)
+    above = tuple(int(each) for each in info.get("ancestors", ())) or ((int(parent),) if parent.isdigit() else ())
+    hosts = info.get("hosts", [])
+    begin = info.get("begin", {})
+    clock = (begin["realtime_ns"] - begin["monotonic_ns"]) * 1e-9 if len(begin) == 2 else None
+    taken = job.tables.get("process") or Records({})
+    rss = taken.get("max_rss", ())
+    return Process(
+        log=log,
+        host=host,
+        hosts=max(1, len(hosts)),
+        pid=pid,
+        above=above,
+        forked=parent.isdigit(),
+        command=job.command,
+        user=job.uid,
+        jobid=job.jobid,
+        rank=str(environment.get(variable, "")) if job.nprocs == 1 else "",
+        rank_from=variable if job.nprocs == 1 else "",
+        ranks=job.nprocs,
+        start=job.start,
+        seconds=job.run_time,
+        clock=clock,
+        user_time=_recorded(taken, "user"),
+        system_time=_recorded(taken, "system"),
+        max_rss=float(rss.max()) if len(rss) else float("nan"),
+        waits=_total(taken, "voluntary_switches"),
+        partial=job.partial,
+    )
+
+
+def _identity(job: Job) -> tuple[int, str]:
+    """Returns the process id (0: not known) and the host (empty: not known): from the log, else from its name and
+    folder.
+    """
+    hosts = job.info.get("hosts", [])
+    name = _NAMED_BY_PID.search(job.path.name)
+    in_tree = _IN_TREE.match(job.path.name) if JOB_FOLDER.match(job.path.parent.parent.name) else None
+    pid = int(job.info.get("pid", 0)) or int((name or in_tree or ["", "0"])[1])
+    return pid, str(hosts[0]) if hosts else job.path.parent.name if in_tree else ""
+
+
+def _recorded(process: Records, mode: str) -> float:
+    """Returns the processor time in the program (`user`) or in the kernel (`system`) since recording began. The time of
+    the loader, and of the program that ran before an exec, is not part of it.
+    """
+    whole = _total(process, f"{mode}_time")
+    earlier = _total(process, f"earlier_{mode}")
+    return whole if is_nan(earlier) else max(whole - earlier, 0.0)
+
+
+def _total(process: Records, name: str) -> float:
+    """Returns the sum over ranks; NaN if it is not known."""
+    values = process.get(name, ())
+    return float(values.sum()) if len(values) else float("nan")
+
+
+_COUNTS = ("bytes_read", "bytes_written", "opens", "reads", "writes", "size")
+_SECONDS = ("read_seconds", "write_seconds", "meta_seconds", "first", "last")
+USES = (*_COUNTS, *_SECONDS)
+"""The columns of a file's use, without its id."""
+
+_EDGES = ("OPEN", "READ", "WRITE", "CLOSE")
+_REDUCED: dict[str, np.ufunc] = {"size": np.maximum, "last": np.maximum, "first": np.minimum}
+"""Columns of a file that are not sums over its records."""
+
+
+@once_per_job
+def uses_of(job: Job) -> Records:
+    """Returns a row per file: record id, bytes and calls as whole numbers, `size` (the highest offset that was touched
+    plus one, 0: not known), seconds of reading, writing and metadata over all ranks, and the `first` and `last` moment
+    of any call in seconds since the log's start (0: not known).
+    """
+    parts = [Records(dict(_use_columns(job, name))) for name in lowest(job)]
+    if not parts:
+        return Records({"id": np.zeros(0, "u8")} | {name: np.zeros(0, "i8") for name in _COUNTS}).beside(
+            {name: np.zeros(0) for name in _SECONDS}
+        )
+    both = stacked(parts)
+    same = Groups(both["id"])
+    found = {name: same.reduced(_REDUCED.get(name, np.add), both[name]) for name in USES}
+    found["first"] = np.where(np.isfinite(found["first"]), found["first"], 0.0)
+    return Records({"id": both["id"][same.first], **found})
+
+
+def _use_columns(job: Job, name: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Yields the columns of `uses_of`, with a row for each record of a layer; the first moment is infinite if it is not
+    known.
+    """
+    layer, records = LAYERS[name], job.records[name]
+    nothing = np.zeros(len(records), "i8")
+
+    def known(counter: str) -> np.ndarray:
+        return np.asarray(np.maximum(records.get(f"{layer.prefix}_{counter}", nothing), 0))
+
+    read, written = known("BYTES_READ"), known("BYTES_WRITTEN")
+    yield from (("id", records["id"]), ("bytes_read", read), ("bytes_written", written))
+    for kind in ("open", "read", "write"):
+        yield f"{kind}s", np.sum([known(counter) for counter in layer.operations[kind]], axis=0)
+    highest = np.maximum(known("MAX_BYTE_READ"), known("MAX_BYTE_WRITTEN"))
+    yield "size", np.where((read + written > 0) & layer.offsets, highest + 1, 0)
+    for kind in KINDS:
+        yield f"{kind.lower()}_seconds", known(f"F_{kind}_TIME")
+    starts, ends = (np.array([known(f"F_{edge}_{end}_TIMESTAMP") for edge in _EDGES]) for end in ("START", "END"))
+    yield "first", np.where((ends > 0) & (starts > 0), starts, np.inf).min(axis=0)
+    yield "last", ends.max(axis=0)
+
+
+def file_seconds(job: Job, ids: np.ndarray) -> np.ndarray:
+    """Returns the seconds in I/O of each of these files over all processes, in the highest layer that knows the file,
+    without the time that opens waited for other processes.
+    """
+    spent, order = np.zeros(len(ids)), np.argsort(ids)
+    for name, chosen in highest_records(job):
+        row = id_rows(job.records[name]["id"][chosen], ids[order])
+        known = row < len(ids)
+        seconds = sum((seconds_in(job, name, kind, waits=False)[chosen] for kind in KINDS), start=np.zeros(len(row)))
+        np.add.at(spent, order[row[known]], seconds[known])
+    return spent
+
 
 _SUFFIX = ".darshan"
 _SPOOLS = "*.spool"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iolens.fleet.ask import Store
+from iolens.fleet.store import Store
 from iolens.pages import words
 from iolens.pages.blocks import Block, Row, Table, Text
 from iolens.pages.document import write_document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from iolens.forest import activity, files, pipeline, summary
+from iolens.forest import files, pipeline, summary
 from iolens.forest.forest import Forest, printable
 from iolens.pages import words
 from iolens.pages.blocks import Block, Row, Table, Text
@@ -69,7 +69,7 @@ def _forest_subtitle(forest: Forest) -> str:
     jobs = {each.jobid for each in forest.processes}
     job = f", job {jobs.pop()}" if len(jobs) == 1 else ""
     begin = words.moment(min(each.start for each in forest.processes))
-    return f"{printable(forest.folder)}{job}, {begin}, {words.duration(activity.end_of(forest))}"
+    return f"{printable(forest.folder)}{job}, {begin}, {words.duration(summary.end_of(forest))}"
 
 
 def _page_marks(forest: Forest) -> list[str]:
@@ -107,9 +107,9 @@ def _first_sentences(forest: Forest) -> list[str]:
                 "before by "
                 "this job: memory or a node's own disk could keep it."
             )
-    if not activity.is_one_job(forest):
+    if not summary.is_one_job(forest):
         said.append(
-            f"No process ran for {words.duration(activity.idle(forest))}: these seem to be several jobs. "
+            f"No process ran for {words.duration(summary.idle(forest))}: these seem to be several jobs. "
             "`iolens ingest` and `iolens fleet` report on many."
         )
     if forest.spools:
@@ -146,7 +146,7 @@ def _fact_table(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
         ["logs", f"{len(rows):,} read" + (f", {len(forest.damaged):,} not" if forest.damaged else "")],
         ["programs", f"{tree['name'].str.replace(r'^[0-9,]+ × ', '', regex=True).nunique():,}"],
         ["hosts", f"{len(hosts):,}" if hosts else words.NONE],
-        ["first to last", words.duration(activity.end_of(forest))],
+        ["first to last", words.duration(summary.end_of(forest))],
     ]
     right = [
         ["read", words.size(int(rows["bytes_read"].sum()))],

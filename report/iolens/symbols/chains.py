@@ -1,16 +1,48 @@
-"""Joins call chains from their nodes and leaves out the functions that a reader of the program does not know: wrappers
-of the profiler and functions of the interpreter.
-"""
+"""Joins call chains from their nodes and leaves out the functions that a reader of the program does not expect."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from typing import Generic, TypeVar
 
 from iolens.lazy import pd
-from iolens.symbols.common import ByRank
-from iolens.symbols.generated import is_passage, is_python
+from iolens.symbols.function_names import is_passage, is_python
+
+_COMMON = -1
+"""The rank of rows that all ranks share."""
+
+T = TypeVar("T")
+
+
+class ByRank(Mapping[tuple[int, int], T], Generic[T]):
+    """Maps (rank, number) to its meaning on that rank; iterates over the rows in the order of the log."""
+
+    def __init__(self, rows: Mapping[tuple[int, int], T]) -> None:
+        self.rows = rows
+
+    def __getitem__(self, key: tuple[int, int]) -> T:
+        found = self.rows.get(key)
+        return self.rows[_COMMON, key[1]] if found is None else found
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def with_rows(rows: pd.DataFrame, table: pd.DataFrame, number: str) -> pd.DataFrame:
+    """Returns `rows` (`rank`, `number`, …), each with the columns of the row of `table` to which its number refers;
+    these are missing values if there is no such row.
+
+    `table` has the columns `rank` and `number` too; the rank in the result is that of `rows`.
+    """
+    own = pd.MultiIndex.from_frame(rows[["rank", number]]).isin(pd.MultiIndex.from_frame(table[["rank", number]]))
+    keyed = rows.assign(owner=rows["rank"].where(own, _COMMON))
+    return keyed.merge(table.rename(columns={"rank": "owner"}), how="left", on=["owner", number]).drop(columns="owner")
+
 
 _WRAPPERS = "libiolens"
 """Prefixes of the names of the profiler's own libraries."""
@@ -58,7 +90,7 @@ def call_chains(resolved: pd.DataFrame) -> Mapping[tuple[int, int], tuple[Frame,
     """Returns for each (rank, node) of `resolve` the chain that ends there, outermost function first, with inlined
     functions.
 
-    Nodes that ranks have in common (symbols/common.py) are found for each rank. The profiler's wrappers are left out,
+    Nodes that ranks have in common (symbols/chains.py) are found for each rank. The profiler's wrappers are left out,
     and other calls that a wrapper makes count as part of the wrapped MPI function. If a chain ends in the wrappers, the
     innermost frame is `RECORDER`, inside the function that was wrapped; see `of_a_wait`. Below a Python function with a
     known name, CPython's own functions on the way to the next one are left out. A function and the part that the

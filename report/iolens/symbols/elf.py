@@ -1,13 +1,13 @@
-"""Facts of an ELF file without debug information: build id, symbols, begins of functions.
-
-Only 64-bit little-endian files are read (System V ABI, chapter 4; LSB 5, section 10.6 for .eh_frame_hdr); other files
-count as files without symbols.
-"""
+"""Facts of ELF files: build id, symbols, begins of functions, copies without symbols, and the file of an object."""
 
 from __future__ import annotations
 
 import mmap
+import shutil
 import struct
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from iolens.foreign import decoded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 _IDENT = b"\x7fELF\x02\x01"
 SYMTAB, DYNSYM, _NOTE = 2, 11, 7
@@ -178,3 +179,63 @@ def _function_begins(data: mmap.mmap, sections: dict[str, Any]) -> NDArray[Any]:
     (count,) = struct.unpack_from("<I", table, 8)
     pairs = np.frombuffer(table, "<i4", 2 * count, 12).reshape(-1, 2)
     return (pairs[:, 0].astype(np.int64) + int(header["address"])).astype(np.uint64)
+
+
+_TYPE_AT = 4
+"""Offset of the type in a section header."""
+
+_NO_SECTION = struct.pack("<I", 0)
+"""SHT_NULL, the type of a section header without a section."""
+
+
+@contextmanager
+def without_symbols(file: Path) -> Iterator[Path]:
+    """Yields a copy of an ELF file without its symbol tables, which is removed when the context ends; raises OSError if
+    there is no room for it.
+    """
+    with tempfile.TemporaryDirectory(prefix="iolens-") as folder:
+        copy = Path(folder) / file.name
+        shutil.copyfile(file, copy)
+        with copy.open("r+b") as handle, mmap.mmap(handle.fileno(), 0) as data:
+            for place in _types_of_symbol_tables(data):
+                data[place : place + len(_NO_SECTION)] = _NO_SECTION
+        yield copy
+
+
+def _types_of_symbol_tables(data: mmap.mmap) -> list[int]:
+    """Returns the offsets in the file at which the section headers of all symbol tables have their type."""
+    headers, offset = section_headers(data)
+    tables = np.flatnonzero(np.isin(headers["type"], (SYMTAB, DYNSYM)))
+    return [offset + int(at) * SECTION.itemsize + _TYPE_AT for at in tables]
+
+
+_DEBUG_FOLDERS = (Path("/usr/lib/debug"),)
+"""Folders in which systems keep stripped debug information, besides the folders that the user names."""
+
+
+def object_file(path: str, build_id: str, search: Sequence[Path]) -> Path | None:
+    """Returns the object's file, or of several files the one with line numbers and most symbols; None if no file is of
+    the same build.
+
+    Searched are debug files in `.build-id` of the folders to search and of the system, the object's path, and files of
+    that name in the folders to search. If the object has no build id, any file in these places without a build id
+    counts as the object.
+    """
+    folders = [Path(folder) for folder in search]
+    named = Path(path).name
+    places = [*_debug_files(build_id, [*folders, *_DEBUG_FOLDERS]), Path(path)]
+    places += [folder / name for folder in folders for name in (named, f"{named}.debug")]
+    candidates = [place for place in places if place.is_file() and _same_build(place, build_id)]
+    return max(candidates, key=lambda place: (read_elf(place).lines, len(read_elf(place).names)), default=None)
+
+
+def _debug_files(build_id: str, folders: Sequence[Path]) -> list[Path]:
+    """Returns the place in which gdb and the distributions put a debug file: .build-id/ab/cdef….debug."""
+    if not build_id:
+        return []
+    return [folder / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug" for folder in folders]
+
+
+def _same_build(place: Path, build_id: str) -> bool:
+    """Returns whether the file has this build id; if both have none, they count as the same."""
+    return read_elf(place).build_id == build_id

@@ -15,7 +15,7 @@ from typing import Any
 
 from iolens.errors import IolensError
 from iolens.foreign import printable_text
-from iolens.symbols.given_names import given_name
+from iolens.symbols.function_names import given_name
 
 _PATTERN = "*.opt-record.json.gz"
 

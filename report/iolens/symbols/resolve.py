@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iolens.lazy import pd
-from iolens.symbols.common import with_rows
-from iolens.symbols.elf import EMPTY, Elf, read_elf
-from iolens.symbols.generated import GENERATED, generated_line, generated_names
-from iolens.symbols.given_names import PARTS, given_name, is_split_part
-from iolens.symbols.lines import SourceLine, demangled, lines_of
-from iolens.symbols.nameless import without_symbols
-from iolens.symbols.places import object_file
+from iolens.symbols.chains import with_rows
+from iolens.symbols.elf import EMPTY, Elf, object_file, read_elf, without_symbols
+from iolens.symbols.function_names import (
+    GENERATED,
+    PARTS,
+    SourceLine,
+    demangled,
+    generated_line,
+    generated_names,
+    given_name,
+    is_split_part,
+    lines_of,
+)
 
 
 def resolve(

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
     """Returns the content of the file, and remarks about it."""
-    from iolens.exports.stacks import stacks
+    from iolens.exports.sampled_stacks import stacks
     from iolens.metrics.processor.sampled.samples import library_threads
 
     without = frozenset() if args.all_threads else library_threads(job)
@@ -82,14 +82,14 @@ def _exported(job: Job, args: argparse.Namespace) -> tuple[bytes, list[str]]:
 
         return pprof(found, job.exe, job.start, job.run_time), []
     if args.format == "speedscope":
-        from iolens.exports.speedscope import speedscope
+        from iolens.exports.sampled_stacks import speedscope
 
         return speedscope(found, Path(job.log_name).stem).encode(), []
     if args.format == "hatchet":
-        from iolens.exports.hatchet import hatchet
+        from iolens.exports.sampled_stacks import hatchet
 
         return hatchet(found).encode(), []
-    from iolens.exports.collapsed import collapsed
+    from iolens.exports.sampled_stacks import collapsed
 
     return collapsed(found).encode(), []
 

@@ -55,8 +55,8 @@ def _source(path: Path) -> Source[Any]:
         from iolens.log import read_log
 
         return of_log(read_log(path))
-    from iolens.fleet.ask import open_store
-    from iolens.fleet.tables import need
+    from iolens.fleet.job_rows import need
+    from iolens.fleet.store import open_store
 
     need("fleet", "pyarrow", "duckdb")
     return of_store(open_store(path))

@@ -22,10 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the document that the options ask for; without one, prints the report."""
-    from iolens.fleet.tables import need
+    from iolens.fleet.job_rows import need
 
     need("fleet", "pyarrow", "duckdb")
-    from iolens.fleet.ask import open_store
+    from iolens.fleet.store import open_store
 
     store = open_store(args.store)
     if args.sql:

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Reads new logs and prints how many there were."""
-    from iolens.fleet.tables import need
+    from iolens.fleet.job_rows import need
 
     need("fleet", "pyarrow")
     if args.dask_scheduler:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from iolens.advise import diagnosis
-from iolens.fleet.ask import Store
+from iolens.fleet.store import Store
 from iolens.log import Job
 from iolens.metrics.job.unknown import unknown
 from iolens.pages.exhibit import Exhibit

@@ -26,7 +26,7 @@ from clocks that were read at different moments.
 
 def _cost_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with shares of the run time."""
-    from iolens.figures.job.cost import cost_bars
+    from iolens.figures.job_transfers import cost_bars
 
     whose = " of an average process" if job.nprocs > 1 else ""
     caption = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from iolens.advise.say import percent
-from iolens.fleet.ask import QUESTIONS, Store
+from iolens.fleet.store import QUESTIONS, Store
 from iolens.lazy import pd
 from iolens.pages import words
 from iolens.pages.blocks import FigureBlock
@@ -41,7 +41,7 @@ def _metric_of_question(question: str) -> Callable[[Store], pd.DataFrame]:
     def metric(store: Store) -> pd.DataFrame:
         return store.ask(question)
 
-    metric.__doc__ = f"{' '.join(QUESTIONS[question].split())} (DuckDB, on the tables of iolens.fleet.tables)."
+    metric.__doc__ = f"{' '.join(QUESTIONS[question].split())} (DuckDB, on the tables of iolens.fleet.job_rows)."
     return metric
 
 
@@ -138,7 +138,7 @@ RULES: Exhibit[Store] = Exhibit(
 
 def _trend_figure(store: Store, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figures of the months."""
-    from iolens.figures.trend import trend
+    from iolens.figures.many_jobs import trend
 
     if len(found) > 1:
         spent = zip((f"{month:%Y-%m}" for month in found["month"]), found["io_hours"], strict=True)

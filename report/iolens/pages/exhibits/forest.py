@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 
-from iolens.forest import activity, files, pipeline, summary
+from iolens.forest import files, pipeline, summary
 from iolens.forest.forest import Forest
 from iolens.lazy import pd
 from iolens.missing import is_nan
@@ -291,7 +291,7 @@ PARTIAL: Exhibit[Forest] = Exhibit(
 
 def _running_figure(forest: Forest, counts: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of the number of processes over time."""
-    from iolens.figures.running import running_processes
+    from iolens.figures.many_jobs import running_processes
 
     programs = counts.set_index("start")
     says = finding.extremes(zip(programs, programs.max(), strict=True), words.count)
@@ -304,7 +304,7 @@ def _running_counts(forest: Forest) -> pd.DataFrame | None:
     time; the rest as `others`); start: of the bin, in seconds since the first process began. None if nothing ran most
     of the time.
     """
-    return activity.running(forest).reset_index() if activity.is_one_job(forest) else None
+    return summary.running(forest).reset_index() if summary.is_one_job(forest) else None
 
 
 RUNNING: Exhibit[Forest] = Exhibit(
@@ -319,7 +319,7 @@ def _activity_rows(forest: Forest) -> pd.DataFrame | None:
     """
     import numpy as np
 
-    grids = activity.bytes_over_time(forest) if activity.is_one_job(forest) else None
+    grids = summary.bytes_over_time(forest) if summary.is_one_job(forest) else None
     if grids is None:
         return None
     written, read, width = grids
@@ -330,9 +330,9 @@ def _activity_rows(forest: Forest) -> pd.DataFrame | None:
 
 def _activity_figure(forest: Forest, _: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of the map of bytes over time and processes."""
-    from iolens.figures.job.activity import activity_map
+    from iolens.figures.job_times import activity_map
 
-    grids = activity.bytes_over_time(forest)
+    grids = summary.bytes_over_time(forest)
     assert grids is not None
     written, read, width = grids
     count = len(forest.processes)

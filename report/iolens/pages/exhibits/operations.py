@@ -21,7 +21,7 @@ _ORDER = (
 
 def _operations_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields one bar per operation, without standard streams, whose calls would dwarf those on files."""
-    from iolens.figures.job.operations import operation_bars
+    from iolens.figures.job_times import operation_bars
 
     caption = "Look for opens, stats and seeks that outnumber reads and writes."
     if job.nprocs > 1:
@@ -45,7 +45,7 @@ def _uncounted(job: Job) -> str:
 
 def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of the access sizes of each layer, as bars."""
-    from iolens.figures.job.sizes import size_bars
+    from iolens.figures.job_transfers import size_bars
 
     for name in dict.fromkeys(found["module"]):
         caption = "Look for many accesses on the left: each access has a cost, even if it is small."
@@ -62,7 +62,7 @@ def _size_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _pattern_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a bar of shares for reads and one for writes."""
-    from iolens.figures.job.pattern import pattern_bars
+    from iolens.figures.job_transfers import pattern_bars
 
     says = "; ".join(
         f"{row.kind}s: {words.share(row.sequential_share)} sequential, {words.share(row.consecutive_share)} consecutive"

@@ -126,7 +126,7 @@ def gauge_pairs(job: Job) -> list[Block]:
 
 def _gauge_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the gauges as figures of two each; no figure for a job without I/O."""
-    from iolens.figures.job.gauges import Gauge, gauge_row
+    from iolens.figures.job_transfers import Gauge, gauge_row
     from iolens.figures.style import HALF_WIDTH
 
     if is_without_io(job):

@@ -19,7 +19,7 @@ FEW_RANKS = 8
 
 def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure of the bytes that each rank moved."""
-    from iolens.figures.job.ranks import rank_bars
+    from iolens.figures.job_transfers import rank_bars
     from iolens.figures.style import FULL_WIDTH, HALF_WIDTH
 
     moved = balance.rank_bytes(job)
@@ -32,7 +32,7 @@ def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of memory and processor time of each rank, if there are several and the log has all of them."""
-    from iolens.figures.job.ranks import memory_bars, processor_bars
+    from iolens.figures.job_transfers import memory_bars, processor_bars
 
     apart = processes.rank_usage(job)
     if apart is not None and len(apart) == job.nprocs > 1:

@@ -32,7 +32,7 @@ def _activity_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def activity_figure(job: Job, module: str) -> FigureBlock:
     """Returns the timeline of a layer, if it has one."""
-    from iolens.figures.job.activity import activity_map
+    from iolens.figures.job_times import activity_map
 
     grids = timespans.activity(job, module)
     assert grids is not None
@@ -117,7 +117,7 @@ def mapped_layers(job: Job) -> list[str]:
 
 def _place_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a map of the places in the busiest file over time for each traced layer."""
-    from iolens.figures.job.places import place_map
+    from iolens.figures.job_times import place_map
 
     for module, layer in zip(found["module"], found["layer"], strict=True):
         one = traces.transfer_places(job, module)
@@ -146,7 +146,7 @@ _ONE_SPAN_NOTE = "Without standard streams."
 
 def _rank_span_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields, for reads and for writes, a figure of the time from the first to the last access of each rank."""
-    from iolens.figures.job.timespans import rank_spans_figure
+    from iolens.figures.job_times import rank_spans_figure
 
     whose, note = (" of each rank", _RANK_SPAN_NOTE) if job.nprocs > 1 else ("", _ONE_SPAN_NOTE)
     for kind in ("read", "write"):
@@ -189,7 +189,7 @@ def _beyond_the_end(job: Job, spans: pd.DataFrame) -> str:
 
 def _shared_span_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of the first to the last read and write of each file that all ranks share."""
-    from iolens.figures.job.timespans import shared_spans_figure
+    from iolens.figures.job_times import shared_spans_figure
 
     caption = "From the start of the first rank to the end of the last rank. Look for overlaps of reading and writing."
     caption += _beyond_the_end(job, found)

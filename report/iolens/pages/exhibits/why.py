@@ -114,7 +114,7 @@ def storage_note(job: Job) -> str:
 
 def _critical_path_figure(job: Job, _: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of what each rank did over time, with the critical path."""
-    from iolens.figures.job.between_ranks.critical_path import path_over_time
+    from iolens.figures.job_ranks import path_over_time
 
     found, pieces = answers.why(job), answers.path_pieces(job)
     if found is None or pieces is None:

@@ -62,23 +62,23 @@ def time_bar(job: Job) -> list[Block]:
 
 def _drawn(job: Job, parts: list[TimePart], caption: str) -> FigureBlock:
     """Returns the figure of these parts."""
-    from iolens.figures.job import time_shares
+    from iolens.figures import job_times
 
     whole = sum(part.seconds for part in parts)
     segments = [
-        time_shares.Segment(
+        job_times.Segment(
             part.name,
             part.seconds,
             f"{part.name}: {words.brief_duration(part.seconds)}, {words.percent(part.seconds, whole)}",
-            time_shares.part_colour(part.name)
+            job_times.part_colour(part.name)
             if part.operation is None
-            else time_shares.operation_colour(part.operation, part.layer),
+            else job_times.operation_colour(part.operation, part.layer),
         )
         for part in parts
     ]
     rank = "an average rank" if job.nprocs > 1 else "the program"
     return FigureBlock(
-        time_shares.time_bar_figure(segments),
+        job_times.time_bar_figure(segments),
         caption,
         title=f"Where the run time of {rank} went",
         says="; ".join(one.words for one in segments),

@@ -9,9 +9,8 @@ from iolens.log import Job
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.groups import called_name, mpi_name
 from iolens.metrics.processor.sampled.private import table_frame
-from iolens.symbols.chains import Frame, call_chains
-from iolens.symbols.common import ByRank
-from iolens.symbols.generated import is_python
+from iolens.symbols.chains import ByRank, Frame, call_chains
+from iolens.symbols.function_names import is_python
 from iolens.symbols.resolve import resolve
 
 Chain = tuple[Frame, ...]

@@ -10,7 +10,7 @@ from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.groups import USER
 from iolens.metrics.processor.sampled.samples import sample_rows
 from iolens.symbols.elf import read_elf
-from iolens.symbols.generated import GENERATED, is_python
+from iolens.symbols.function_names import GENERATED, is_python
 
 
 @once_per_job

@@ -38,7 +38,7 @@ from iolens.metrics.processor.sampled.groups import (
 )
 from iolens.metrics.processor.sampled.private import table_frame, table_records
 from iolens.symbols.chains import RECORDER, of_a_wait
-from iolens.symbols.generated import is_interpreter, is_python
+from iolens.symbols.function_names import is_interpreter, is_python
 
 if TYPE_CHECKING:
     from iolens.log.records import Records

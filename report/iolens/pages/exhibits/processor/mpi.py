@@ -36,7 +36,7 @@ def _message_columns(_: Job) -> Sequence[Column]:
 
 def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure of messages by size."""
-    from iolens.figures.job.between_ranks.messages import message_bars
+    from iolens.figures.job_ranks import message_bars
 
     total = found.iloc[0]
     if total["messages"]:
@@ -51,7 +51,7 @@ def _size_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the matrix of bytes by sender and receiver."""
-    from iolens.figures.job.between_ranks.peers import peer_map
+    from iolens.figures.job_ranks import peer_map
 
     matrix, group = peers.peer_matrix(job)
     caption = "" if group == 1 else f"A row and a column stand for {group} ranks. "
@@ -63,7 +63,7 @@ def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
 
 def _distance_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure of bytes by the distance of ranks."""
-    from iolens.figures.job.between_ranks.messages import distance_bars
+    from iolens.figures.job_ranks import distance_bars
 
     caption = "Distance: |receiver - sender|. Look for bytes that go far: such ranks often lie on different nodes."
     pairs = ((f"distance {distance}", moved) for distance, moved in zip(found["distance"], found["bytes"], strict=True))

@@ -31,7 +31,7 @@ _NOTE = (
 
 def _profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with a bar for each function, the busiest first; nothing without functions."""
-    from iolens.figures.job.profile import profile_bars
+    from iolens.figures.job_ranks import profile_bars
 
     groups = found["name"].where(found["level"] == "group").ffill()
     functions = found.assign(group=groups)[found["level"] == "function"]

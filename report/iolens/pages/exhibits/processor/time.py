@@ -24,7 +24,7 @@ def _time_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with the time of each rank, unless there is only one rank: the first page has the time of an
     average rank.
     """
-    from iolens.figures.job.time_shares import rank_time_bars
+    from iolens.figures.job_times import rank_time_bars
 
     times = time.rank_time(job)
     if times is not None and len(times) > 1:

@@ -28,7 +28,7 @@ def _targets_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of the number of files on each target, unless there is one target or the bytes of targets are
     known.
     """
-    from iolens.figures.job.targets import target_bars
+    from iolens.figures.job_transfers import target_bars
 
     if len(found) > 1 and ost.target_rows(job) is None:
         caption = "Files that have a stripe on each target. Look for targets with more than the others, and idle ones."
@@ -40,7 +40,7 @@ def _target_bytes_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]
     """Yields the figures of bytes per target, and of the speed of a process on each target if known; a single target,
     or targets with few bytes, need no figure.
     """
-    from iolens.figures.job.targets import byte_bars, speed_bars
+    from iolens.figures.job_transfers import byte_bars, speed_bars
 
     much = found[found["bytes"] >= _MUCH]
     if len(found) > 1 and len(much):

@@ -42,7 +42,7 @@ def _names_by_letter(subjects: Subjects) -> dict[str, str]:
 
 def _legend_labels(subjects: Subjects) -> dict[str, str]:
     """Returns the text of each subject in a legend, by its letter."""
-    from iolens.figures.subjects.colours import legend_label
+    from iolens.figures.subject_panels import legend_label
 
     return {letter: legend_label(letter, label) for letter, label in _names_by_letter(subjects).items()}
 
@@ -71,7 +71,7 @@ def _leading(subjects: Subjects) -> pd.DataFrame:
 
 def _ratio_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with the ratios of the most important numbers."""
-    from iolens.figures.comparison.effects import ratio_rows
+    from iolens.figures.sweep_effects import ratio_rows
 
     first, *others = subjects.letters
     ends = {"ratio": "ratio", "ratio_low": "low", "ratio_high": "high"}
@@ -107,7 +107,7 @@ def _rates(subjects: Subjects) -> pd.DataFrame:
 def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure for each rate in `found`, with a bar for each subject, and its storage's bound if known."""
 
-    from iolens.figures.comparison.bars import grouped_bars
+    from iolens.figures.sweep_effects import grouped_bars
 
     measured = [numbers(subject) for subject in subjects.all]
     limits = subject_bounds(subjects, subjects.device_rate)
@@ -137,7 +137,7 @@ def _rate_figures(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlo
 
 def _operation_time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with the time of an average process by operation."""
-    from iolens.figures.subjects.times import time_bars
+    from iolens.figures.subject_panels import time_bars
 
     caption = (
         "The time of a layer contains the time of the layers below it. Bars are means over the logs of a subject; "
@@ -150,7 +150,7 @@ def _operation_time_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[
 
 def subject_activity_figure(subjects: Subjects) -> list[FigureBlock]:
     """Returns the maps over time, on one scale."""
-    from iolens.figures.subjects.heatmaps import heatmaps
+    from iolens.figures.subject_panels import heatmaps
 
     layer, found = subject_shapes.activities(subjects)
     if len(found) < 2:
@@ -168,7 +168,7 @@ def subject_activity_figure(subjects: Subjects) -> list[FigureBlock]:
 
 def _access_size_figure(subjects: Subjects, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields one figure with the histograms of access sizes of all subjects."""
-    from iolens.figures.subjects.sizes import size_histograms
+    from iolens.figures.subject_panels import size_histograms
 
     caption = "Accesses of all ranks by size in bytes (K = 1024); the mean over the logs of a subject."
     names = found["layer"] + " " + found["kind"] + " of " + found["letter"] + ", " + found["bucket"].astype(str)

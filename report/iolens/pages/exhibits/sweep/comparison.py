@@ -89,7 +89,7 @@ def _map_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureB
     """Yields the map of the measured values by two settings: the pair whose joint effect is known, or else the first
     two.
     """
-    from iolens.figures.comparison.heatmap import heatmap_figure
+    from iolens.figures.sweep_effects import heatmap_figure
 
     if len(comparison.factors) < 2 or comparison.best is None:
         return
@@ -120,7 +120,7 @@ def _has_io_times(comparison: Comparison) -> bool:
 
 def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figures of throughput and I/O time of every point."""
-    from iolens.figures.comparison.bars import grouped_bars
+    from iolens.figures.sweep_effects import grouped_bars
 
     measure = comparison.measure
     what = measure.name.capitalize() if measure.less_is_better else "Throughput"
@@ -146,7 +146,7 @@ def _bar_figures(comparison: Comparison, found: pd.DataFrame) -> Iterable[Figure
 
 def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure that ranks the points from best to worst."""
-    from iolens.figures.comparison.ranking import ranked, ranking
+    from iolens.figures.sweep_curves import ranked, ranking
 
     caption = "From best to worst. Orange: cannot be told from the best; grey: left out of the comparison. "
     caption += _LEAVES
@@ -159,7 +159,7 @@ def _ranking_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Fig
 
 def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the effects with their intervals."""
-    from iolens.figures.comparison.effects import effect_forest
+    from iolens.figures.sweep_effects import effect_forest
 
     caption = (
         f"Effect of each setting, the others balanced: mean ratio (diamond) and {100 * CONFIDENCE:.0f} % interval; "
@@ -176,7 +176,7 @@ def _effects_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[Fig
 
 def _interaction_figure(comparison: Comparison, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a line for each level of one setting over the levels of the other."""
-    from iolens.figures.comparison.interaction import interaction_lines
+    from iolens.figures.sweep_effects import interaction_lines
 
     if comparison.interaction is not None:
         lines = interaction_lines(found, comparison.interaction.names, comparison.measure.axis)

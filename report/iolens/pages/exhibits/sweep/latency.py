@@ -66,7 +66,7 @@ def _by_size(found: Latencies) -> pd.DataFrame:
 
 def _improvement_figure(found: Latencies, every: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure of improvements over sizes or operations; nothing for a single variant."""
-    from iolens.figures.comparison.latency_improvement import LOWEST, improvement_bars, operation_improvement
+    from iolens.figures.sweep_curves import LOWEST, improvement_bars, operation_improvement
 
     baseline = found.comparison.baseline
     if len(found.comparison.variants) < 2:
@@ -87,7 +87,7 @@ def _latency_figure(found: Latencies, table: pd.DataFrame) -> Iterable[FigureBlo
     """Yields the figure of latencies: lines over sizes with the observed eager limits, or dots if operations have no
     sizes.
     """
-    from iolens.figures.comparison.latency_lines import latency_lines, operation_latencies
+    from iolens.figures.sweep_curves import latency_lines, operation_latencies
 
     caption = "Mean over iterations and ranks; typical value of the repetitions, with its interval"
     says = _ends_of_latencies(

@@ -26,7 +26,7 @@ def _efficiency(value: float, low: float, high: float) -> str:
 
 def _efficiency_figure(_: object, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of efficiency over workers."""
-    from iolens.figures.comparison.scaling import efficiency_lines
+    from iolens.figures.sweep_curves import efficiency_lines
 
     caption = (
         "Efficiency against the fewest workers of each line; caps are intervals. The distance to 100 % is what is lost."

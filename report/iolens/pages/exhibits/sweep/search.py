@@ -53,7 +53,7 @@ def _machine(trail: Trail) -> pd.DataFrame:
 
 def _search_figure(trail: Trail, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a plot of the result of each run beside its expectation."""
-    from iolens.figures.comparison.search_path import search_path
+    from iolens.figures.sweep_curves import search_path
 
     caption = (
         "Each run of the search (dot; hollow: the default and the rule of thumb), the value that the model expected "

@@ -87,7 +87,7 @@ def _empty_text(found: WhatIf, place: int) -> str:
 
 def _strip(found: WhatIf, frame: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of predicted times as hatched bars, and the measured one as a line."""
-    from iolens.figures.comparison.what_if import what_if_strip
+    from iolens.figures.sweep_curves import what_if_strip
 
     yield FigureBlock(
         what_if_strip(frame, found.recorded.io, abs(found.own_error)),

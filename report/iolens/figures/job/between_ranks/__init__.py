@@ -1,1 +1,0 @@
-"""Figures of what ranks send to each other, and of who waits for whom."""

@@ -1,1 +1,0 @@
-"""Figures that compare logs, runs and outputs."""
