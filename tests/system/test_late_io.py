@@ -69,7 +69,7 @@ def test_a_run_says_which_logs_came_after_the_log_of_the_job(tmp_path: Path) -> 
     """The children of the ranks have logs of their own, too, which are not logs of ranks."""
     done = run(library("usual"), tmp_path, "children", before=(*RUN, "--output", "out", "--"))
     assert "after MPI_Finalize, where the log of all ranks ends: 1\n" in done.stderr
-    assert "has a log of its own" not in done.stderr
+    assert "recorded as processes apart" not in done.stderr
     logs = map(read_log, (tmp_path / "out").glob("*.darshan"))
     children = [written(job) for job in logs if not job.info["after_finalize"] and job.nprocs == 1]
     assert sorted(name for files in children for name in files) == ["child.0", "child.1"]

@@ -237,5 +237,8 @@ def test_ranks_with_a_log_each_are_told_at_the_end(tmp_path: Path) -> None:
     subprocess.run(["gcc", "-o", tmp_path / "own", source], check=True)
     done = recorded(its, tmp_path, [its.mpirun, "-np", str(RANKS), "./own"])
     assert done.returncode == 0
-    assert done.stderr.count("each rank of ./own has a log of its own: it has MPI, but MPI_Init did not come") == 1
+    assert (
+        done.stderr.count("the ranks of ./own were recorded as processes apart: it has MPI, but MPI_Init did not come")
+        == 1
+    )
     assert "link its shared library" in done.stderr

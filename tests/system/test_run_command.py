@@ -111,7 +111,7 @@ def check_merged(folder: Path) -> None:
 
 
 def test_a_script_makes_one_folder_with_merged_tables(tmp_path: Path) -> None:
-    done = iolens("run", "--", "bash", "-c", SCRIPT, cwd=tmp_path)
+    done = iolens("run", "--apart", "--", "bash", "-c", SCRIPT, cwd=tmp_path)
     assert done.returncode == 0
     assert not list(tmp_path.glob("*.darshan"))
     (folder,) = tmp_path.glob("iolens-bash-*")
@@ -122,7 +122,7 @@ def test_a_script_makes_one_folder_with_merged_tables(tmp_path: Path) -> None:
 
 def test_a_script_with_output_is_merged_there_and_leaves_other_logs_alone(tmp_path: Path) -> None:
     script = "echo broken > kept/broken.darshan; " + SCRIPT
-    done = iolens("run", "--output", "kept", "--", "bash", "-c", script, cwd=tmp_path)
+    done = iolens("run", "--apart", "--output", "kept", "--", "bash", "-c", script, cwd=tmp_path)
     assert done.returncode == 0
     assert "broken.darshan" not in done.stderr
     assert (tmp_path / "kept" / "broken.darshan").read_text() == "broken\n"
@@ -132,7 +132,7 @@ def test_a_script_with_output_is_merged_there_and_leaves_other_logs_alone(tmp_pa
 
 
 def test_a_damaged_log_is_left_out_of_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    iolens("run", "--output", "kept", "--", "bash", "-c", SCRIPT, cwd=tmp_path)
+    iolens("run", "--apart", "--output", "kept", "--", "bash", "-c", SCRIPT, cwd=tmp_path)
     (tmp_path / "kept" / "broken.darshan").write_text("broken")
     collect_processes(sorted((tmp_path / "kept").glob("*.darshan")), tmp_path / "kept", "bash")
     assert "left out of the merged tables" in capsys.readouterr().err
@@ -279,7 +279,7 @@ def test_of_several_logs_the_parents_has_the_name(tmp_path: Path) -> None:
     parent = "import os; open('parent.txt', 'w').write('x'); os.system('echo x >child.txt; uname >other.txt; wait')"
     words = ["sh", "-c", f'echo x >before.txt; exec "$0" -c "{parent}"', sys.executable]
     name = tmp_path / "my.darshan"
-    done = iolens("run", "--", *words, cwd=tmp_path, IOLENS_LOGFILE=str(name))
+    done = iolens("run", "--apart", "--", *words, cwd=tmp_path, IOLENS_LOGFILE=str(name))
     assert done.returncode == 0, done.stderr
     assert f"log of the first process: {name}" in done.stderr
     written = {Path(path).name for path in read_log(name).names.values() if path.endswith(".txt")}
@@ -294,7 +294,7 @@ def test_one_name_is_not_given_to_several_logs(tmp_path: Path) -> None:
     mpirun.write_text('#!/bin/sh\nshift 2\n"$@" & "$@"; wait\n', encoding="utf-8")
     mpirun.chmod(0o755)
     words = [mpirun, "-np", "2", "sh", "-c", "echo x >$$.txt"]
-    done = iolens("run", "--", *words, cwd=tmp_path, IOLENS_LOGFILE=str(tmp_path / "my.log"))
+    done = iolens("run", "--apart", "--", *words, cwd=tmp_path, IOLENS_LOGFILE=str(tmp_path / "my.log"))
     assert done.returncode == 0
     assert (
         f"{tmp_path / 'my.log'} is the name of one log, but no process of the 2 logs started all others" in done.stderr

@@ -101,7 +101,7 @@ def check_own(place: Path, name: str, count: int) -> str:
 
 
 def test_ten_scripts_in_one_folder_keep_their_logs_apart(folder: Path) -> None:
-    said = together([[SCRIPT]] * 10, folder)
+    said = together([["--apart", SCRIPT]] * 10, folder)
     places = [merged_folder(one) for one in said]
     assert len(set(places)) == 10
     counts = {len(list(place.glob("*.darshan"))) for place in places}
@@ -119,7 +119,7 @@ def test_single_logs_stay_where_they_were_said_to_be(folder: Path) -> None:
 
 
 def test_runs_with_one_output_folder_write_beside_each_other(folder: Path) -> None:
-    said = together([["--output", "out", f"echo $NAME; {SCRIPT}"]] * 3, folder)
+    said = together([["--apart", "--output", "out", f"echo $NAME; {SCRIPT}"]] * 3, folder)
     places = [merged_folder(one) for one in said]
     assert sorted(place.name for place in places) == ["out", "out-2", "out-3"]
     for number, place in enumerate(places):
@@ -129,7 +129,8 @@ def test_runs_with_one_output_folder_write_beside_each_other(folder: Path) -> No
 
 
 def test_places_of_all_kinds_at_once(folder: Path) -> None:
-    options = [[SCRIPT], ["--output", "out", SCRIPT], [SCRIPT], [SCRIPT], [SCRIPT], [SCRIPT]]
+    options = [["--apart", SCRIPT]] * 6
+    options[1] = ["--apart", "--output", "out", SCRIPT]
     settings = [
         {},
         {"IOLENS_LOGPATH": "elsewhere"},
@@ -165,7 +166,7 @@ def test_a_run_inside_a_run_has_its_own_logs(folder: Path) -> None:
     inner = (
         f"cat data >/dev/null; mkdir inner; cd inner; cp ../data .; NAME=inner '{IOLENS}' run -- cat data >/dev/null"
     )
-    with started("--output", "out", "--", "sh", "-c", inner, cwd=folder) as process:
+    with started("--apart", "--output", "out", "--", "sh", "-c", inner, cwd=folder) as process:
         said = process.communicate(timeout=PATIENCE)[1]
         assert process.returncode == 0, said
     (log,) = (folder / "inner").glob("*.darshan")
@@ -188,7 +189,7 @@ def test_an_inner_run_uses_the_place_of_its_user(folder: Path) -> None:
 
 @pytest.mark.parametrize("profiler", ["none", "iolens"])
 def test_a_run_without_the_profiler_inside_a_run_belongs_to_the_outer_one(profiler: str, folder: Path) -> None:
-    words = ("--output", "out", "--", IOLENS, "run", "--profiler", profiler, "--", "cat", "data")
+    words = ("--apart", "--output", "out", "--", IOLENS, "run", "--profiler", profiler, "--", "cat", "data")
     with started(*words, cwd=folder) as process:
         process.communicate(timeout=PATIENCE)
     places = [log.parent.name for log in folder.rglob("*.darshan") if read_log(log).command == "cat data"]
@@ -269,7 +270,7 @@ def test_mpi_jobs_and_serial_programs_in_one_folder(mpi_program: Path, folder: P
 def test_a_log_is_known_by_its_name_of_a_run_and_not_by_a_clock(folder: Path) -> None:
     """A log that a node with another clock wrote is older, or newer, than everything of this node."""
     script = "cp data copy-old; cp data copy-new; touch -d 1990-01-01 out/*_cp_*; cp data copy-last"
-    with started("--output", "out", "--", "sh", "-c", script, cwd=folder) as process:
+    with started("--apart", "--output", "out", "--", "sh", "-c", script, cwd=folder) as process:
         said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0
     logs = {*(folder / "out").glob("*.darshan")}
@@ -307,7 +308,7 @@ def test_logs_of_two_machines_with_the_same_numbers_are_gathered_apart(
 
 def test_commands_in_messages_can_be_pasted(folder: Path) -> None:
     place = folder / "a folder; with $signs"
-    with started("--output", str(place), "--", "sh", "-c", SCRIPT, cwd=folder, NAME="x") as process:
+    with started("--apart", "--output", str(place), "--", "sh", "-c", SCRIPT, cwd=folder, NAME="x") as process:
         said = process.communicate(timeout=PATIENCE)[1]
     (command,) = re.findall(r"iolens report .*", said)
     assert shlex.split(command) == ["iolens", "report", str(place)]
@@ -316,7 +317,7 @@ def test_commands_in_messages_can_be_pasted(folder: Path) -> None:
 @pytest.mark.parametrize(("mode", "expected"), [(None, 0o600), ("0440", 0o640), ("nonsense", 0o600)])
 def test_files_with_command_lines_have_the_permissions_of_logs(mode: str | None, expected: int, folder: Path) -> None:
     settings = {"IOLENS_LOG_MODE": mode} if mode else {}
-    words = ("--output", "out", "--", "sh", "-c", "umask 0; " + SCRIPT)
+    words = ("--apart", "--output", "out", "--", "sh", "-c", "umask 0; " + SCRIPT)
     with started(*words, cwd=folder, NAME="x", **settings) as process:
         process.communicate(timeout=PATIENCE)
     for name in ("run.json", "processes.csv", "files.csv"):
@@ -352,7 +353,7 @@ def test_without_a_log_only_known_reasons_are_given(folder: Path) -> None:
 def test_a_failure_after_the_program_keeps_its_exit_code(folder: Path) -> None:
     """The tables cannot be written because their names are taken by folders."""
     script = "mkdir out/processes.csv out/run.json; cp data a; cp data b; exit 7"
-    with started("--output", "out", "--", "sh", "-c", script, cwd=folder) as process:
+    with started("--apart", "--output", "out", "--", "sh", "-c", script, cwd=folder) as process:
         said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 7
     assert "Traceback" not in said

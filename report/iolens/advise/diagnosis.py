@@ -15,6 +15,7 @@ from iolens.advise.standing import INCOMPLETE, JUDGED, SHORT, WHOLE_SECONDS, log
 from iolens.advise.table import RULES
 from iolens.advise.weigh import weighed
 from iolens.log import Job
+from iolens.log.processes import main_process
 from iolens.log.records import Records
 from iolens.metrics.files.use import by_file
 from iolens.metrics.job.gauges import gauges
@@ -99,8 +100,9 @@ def diagnosis(job: Job) -> Diagnosis:
 
 def diagnosed(job: Job, limits: Limits, notes: bool = True) -> Diagnosis:
     """Returns the judgement of a job by these thresholds; without `notes`, rules that only make notes are not
-    applied.
+    applied. Of the processes of a command, the one with most I/O is judged: the others are no ranks beside it.
     """
+    job = main_process(job)
     found = weighed(job, limits, notes)
     judged = _judged_gauges(job, limits, found)
     said = verdict(

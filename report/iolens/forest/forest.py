@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from iolens.foreign import decoded
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.format.container import LogError
+from iolens.log.processes import processes_of
 from iolens.log.reader import ESSENCE, read_log
 from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest, lowest_of, paths
@@ -212,10 +213,11 @@ class Damaged:
 class Forest:
     """Processes in the order of their start; `files[p]` are the rows of process p, whose paths are numbers into
     `paths`; `heat[p]` its bytes over time (number and width of the bin, written, read). `spools`: files of processes
-    without a log so far.
+    without a log so far. `source` is the folder of the logs, or the log that joins them; `command` started them all,
+    and is empty if it is not known.
     """
 
-    folder: Path
+    source: Path
     processes: tuple[Process, ...]
     paths: tuple[str, ...]
     files: tuple[tuple[np.ndarray, Records], ...]
@@ -223,6 +225,12 @@ class Forest:
     kinds: dict[str, str]
     damaged: tuple[Damaged, ...] = ()
     spools: int = 0
+    command: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """Returns the folder in which the logs lie."""
+        return self.source if self.source.is_dir() else self.source.parent
 
     @cached_property
     def uses(self) -> pd.DataFrame:
@@ -248,25 +256,27 @@ def printable(path: Path | str) -> str:
 
 
 def read_forest(folder: Path) -> Forest:
-    """Returns all logs below a folder; raises IolensError if there is none that can be read."""
+    """Returns all logs below a folder, or the processes of one log; raises IolensError if no log can be read."""
+    if not folder.is_dir():
+        return replace(_forest_of(folder, [folder]), command=read_log(folder, ("job",)).command)
     logs = _logs_below(folder)
     if not logs:
         raise IolensError(f"{folder}: this folder has no log ({_SUFFIX}) in it or below it")
     return _forest_of(folder, logs, sum(1 for _ in folder.rglob(_SPOOLS)))
 
 
-def _forest_of(folder: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
+def _forest_of(source: Path, logs: Iterable[Path], spools: int = 0) -> Forest:
     """Returns these logs as one job; each is read once, and those that cannot be read are listed."""
     damaged: list[Damaged] = []
     places: dict[str, int] = {}
     kinds: dict[str, str] = {}
-    rows = list(_rows_of_logs(folder, logs, damaged, places, kinds))
+    rows = list(_rows_of_logs(source if source.is_dir() else source.parent, logs, damaged, places, kinds))
     if not rows:
         first = damaged[0]
-        raise IolensError(f"{folder}: none of the {len(damaged)} logs can be read; {first.log} {first.reason}")
+        raise IolensError(f"{source}: none of the {len(damaged)} logs can be read; {first.log} {first.reason}")
     rows = _newest(rows)
     processes, files, heat = zip(*rows, strict=True)
-    return Forest(folder, processes, tuple(places), files, heat, kinds, tuple(damaged), spools)
+    return Forest(source, processes, tuple(places), files, heat, kinds, tuple(damaged), spools)
 
 
 Row = tuple[Process, tuple[np.ndarray, Records], Records]
@@ -294,10 +304,12 @@ def _rows_of_logs(
         except LogError as error:
             damaged.append(Damaged(name, printable(str(error).removeprefix(f"{log}: "))))
             continue
-        uses = uses_of(job)
-        numbers = np.array([places.setdefault(path, len(places)) for path in paths(job, uses["id"].tolist())], "i8")
         kinds.update(job.file_systems)
-        yield process_of(job, name), (numbers, uses), _heat_of(job)
+        for one in processes_of(job):
+            uses = uses_of(one)
+            numbers = np.array([places.setdefault(path, len(places)) for path in paths(one, uses["id"].tolist())], "i8")
+            inside = name if one is job else f"{name}/{one.path.name}"
+            yield process_of(one, inside), (numbers, uses), _heat_of(one)
 
 
 def _heat_of(job: Job) -> Records:

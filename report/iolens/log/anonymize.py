@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from iolens.log.format.container import WIDE, Container, LogError, Region
-from iolens.log.format.header import METADATA, read_job
+from iolens.log.format.header import JOB_RECORD, METADATA, read_job
 from iolens.log.format.layouts import MODULES, dtype_of, stored
 from iolens.log.format.places import record_places
 from iolens.log.format.variable import VERSIONS
+from iolens.log.known import PROCESSES
 from iolens.log.pseudonyms import Pseudonyms, lies_on
 from iolens.log.rewrite import Contents, PrivateRegion, put_together, split_log
 
@@ -25,9 +26,6 @@ _METADATA_KEPT = (b"lib_ver", b"h", b"partial")
 """Keys that are copied: the version, MPI-IO hints for writing the log, and why the log is partial."""
 
 _MARK = b"anonymized=yes"
-_JOB_RECORD = 4096
-"""Size of a job record in bytes."""
-
 _JOB_KEPT = ("iolens", "storage", "clock", "rank_host", "rank_program", "pid", "ancestors")
 
 
@@ -118,7 +116,7 @@ def _job_region(log: Container, data: bytes, names: Pseudonyms, paths: list[byte
         raise LogError(log.path, "has too little space in its metadata for the note that it is anonymized")
     first, *mounts = _job_lines(log, data)
     rows = [_anonymous_mount(line, names) for line in mounts if b"\t" in line]
-    room = _JOB_RECORD - 8 * count - METADATA - 1
+    room = JOB_RECORD - 8 * count - METADATA - 1
     while rows and _size_of(rows) > room // 2:
         unused = [row for row in rows if not any(lies_on(path, row.partition(b"\t")[2]) for path in paths)]
         rows.remove((unused or rows)[-1])
@@ -197,9 +195,28 @@ def _private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion |
     """Returns a private region with pseudonyms; None if the meaning of its contents is not known."""
     if region.kind == "table":
         return replace(region, chunks=anonymous_chunks(region.chunks, names))
-    if region.name != "job":
+    change = {"job": _job, PROCESSES: _processes}.get(region.name)
+    if change is None:
         return None
-    return replace(region, chunks=tuple(json.dumps(_job(json.loads(c), names)).encode() for c in region.chunks))
+    return replace(region, chunks=tuple(json.dumps(change(json.loads(c), names)).encode() for c in region.chunks))
+
+
+def _processes(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
+    """Returns the region `processes` with pseudonyms in the facts of each process."""
+    rows = []
+    for row in old[PROCESSES]:
+        user, *times, jobid = row["numbers"]
+        lines = [line for line in row["metadata"].encode().splitlines() if line.partition(b"=")[0] in _METADATA_KEPT]
+        rows.append(
+            {
+                "numbers": [_renumbered(user, names), *times, _renumbered(jobid, names)],
+                "metadata": b"\n".join([*map(names.sentence, lines), _MARK]).decode(),
+                "command": _command(row["command"].encode(), names).decode("utf-8", "replace"),
+                "job": {key: value for key, value in _job(row["job"], names).items() if key in row["job"]},
+                "modules": row["modules"],
+            }
+        )
+    return {PROCESSES: rows}
 
 
 def anonymous_chunks(chunks: tuple[bytes, ...], names: Pseudonyms) -> tuple[bytes, ...]:

@@ -127,8 +127,9 @@ class Job:
 
     @property
     def log_name(self) -> str:
-        """Returns the name of the log's file, with only printable characters."""
-        return printable_text(self.path.name)
+        """Returns the name of the log's file, or LOG/NUMBER of a process in it, with only printable characters."""
+        inside = self.path.name.isdecimal() and self.path.parent.is_file()
+        return printable_text("/".join(self.path.parts[-2:]) if inside else self.path.name)
 
     @cached_property
     def records(self) -> Mapping[str, Records]:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from iolens.log.format.columns import Columns
 
+PROCESSES = "processes"
+"""The private region with the facts of each process of a log that joins several (profiler/LOG.md)."""
+
 _MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
 _INTEGERS = {
     "file_ranks": "file rank reads writes bytes_read bytes_written largest_write common_write common_write_count "
@@ -109,7 +112,9 @@ def check_region(name: str, found: Columns | dict[str, Any]) -> None:
             raise ValueError("it is no table")
         if name == "job":
             check_job(found)
-    elif name == "job":
+        if name == PROCESSES:
+            _check_processes(found[PROCESSES])
+    elif name in ("job", PROCESSES):
         raise ValueError("it is no json")
     elif found:
         for column, kinds in _relied_on(name):
@@ -125,6 +130,18 @@ def _relied_on(name: str) -> tuple[tuple[str, str], ...]:
         for kinds, names in (("iu", _INTEGERS), ("f", _DOUBLES), ("O", _TEXTS))
         for column in names.get(name, "").split()
     )
+
+
+def _check_processes(rows: list[dict[str, Any]]) -> None:
+    """Raises ValueError or KeyError if a fact of a process has another type."""
+    kinds = {"numbers": list, "metadata": str, "command": str, "job": dict, "modules": list}
+    for row in rows:
+        for key, kind in kinds.items():
+            if not isinstance(row[key], kind):
+                raise ValueError(f"{key} is not a {kind.__name__}")
+        if len(row["numbers"]) != 7 or not all(type(number) is int for number in row["numbers"]):
+            raise ValueError("a process does not have seven numbers")
+        check_job(row["job"])
 
 
 def check_job(job: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from iolens.log.format.layouts import MODULES
 from iolens.log.format.private import Entry, entries_of, read_private
 from iolens.log.format.variable import VERSIONS, read_heatmap, read_lustre
 from iolens.log.job import Job, ModuleInfo
+from iolens.log.processes import process_of_rank
 from iolens.log.records import Frames, Records
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _VARIABLE = {
 }
 """Readers of the modules whose records differ in length."""
 
-ESSENCE = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS", "HEATMAP", "job", "process")
+ESSENCE = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS", "HEATMAP", "job", "process", "processes")
 """The modules and private regions with the bytes and times of each rank and file, which are all that commands for many
 logs need.
 """
@@ -47,8 +48,15 @@ def read_log(path: Path | str, parts: Collection[str] = ()) -> Job:
     """Reads a log of Darshan 3.0 or later or of this profiler, or only some of its modules and private regions.
 
     A damaged region costs only that region, and the job says which one (`Job.partial`). Raises LogError if the file is
-    not a log, if its header or job region is damaged, or if no module can be read.
+    not a log, if its header or job region is damaged, or if no module can be read. LOG/3 is process 3 of a log that
+    joins the processes of a command.
     """
+    log, rank = Path(path).parent, Path(path).name
+    if rank.isdecimal() and log.is_file():
+        found = process_of_rank(job_of(open_container(log)), int(rank))
+        if found is None:
+            raise LogError(log, f"has no process {rank}; `iolens show --all {log}` lists those that it has", 2)
+        return found
     return job_of(open_container(Path(path)), parts)
 
 

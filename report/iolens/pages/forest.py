@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from iolens.forest import files, pipeline, summary
@@ -27,6 +28,13 @@ from iolens.pages.exhibits.forest import (
     WAITING,
 )
 from iolens.pages.layout import PageLayout, laid_out
+from iolens.pages.text.lines import shortened
+
+_FRONT = {PROCESS_TREE.name: 7, PIPELINE.name: 3, FILES.name: 5}
+"""The tables of the first screen, and the most rows of each."""
+
+_NAME = 60
+"""Longest command in a title."""
 
 _LITTLE = 0.05
 """Shares below this are negligible: sentences leave them out, or say that little can be gained."""
@@ -37,22 +45,28 @@ def write_forest(forest: Forest, path: Path) -> None:
     write_document(path, _forest_title(forest), _forest_subtitle(forest), laid_out(_PAGES, forest), _page_marks(forest))
 
 
-def show_forest(forest: Forest) -> None:
-    """Prints the report in the terminal."""
+def show_forest(forest: Forest, whole: bool) -> None:
+    """Prints the report in the terminal: all tables, or those of one screen with their first rows."""
     from iolens.pages.job.terminal import screen
 
     out = screen()
     out.say(_forest_title(forest), "1")
-    out.say(_forest_subtitle(forest))
-    for label in _page_marks(forest):
-        out.say(label, "1;31")
-    for sentence in _first_sentences(forest):
+    for sentence in forest_sentences(forest):
         out.say(sentence)
     for exhibit in FOREST_EXHIBITS:
-        table = None if exhibit.apart else exhibit.table(forest)
+        shown = not exhibit.apart and (whole or exhibit.name in _FRONT)
+        table = exhibit.table(forest) if shown else None
         if table is not None:
             print()
-            out.table(table)
+            out.table(table if whole else replace(table, rows=table.rows[: _FRONT[exhibit.name]], note=""))
+    if not whole:
+        out.lines([""])
+        out.say("All tables: iolens show --all LOG. Names of single processes: iolens table heaviest LOG")
+
+
+def forest_sentences(forest: Forest) -> list[str]:
+    """Returns the lines below the title: where and when, the marks that every output must show, and what happened."""
+    return [_forest_subtitle(forest), *_page_marks(forest), *_first_sentences(forest)]
 
 
 def _forest_title(forest: Forest) -> str:
@@ -61,7 +75,8 @@ def _forest_title(forest: Forest) -> str:
     rows = summary.processes(forest)
     much = float(rows["io_seconds"].sum()) >= _LITTLE * float((rows["seconds"] * rows["ranks"]).sum())
     of_io = "I/O of " if much or rows[["bytes_read", "bytes_written"]].to_numpy().any() else ""
-    return f"{printable(forest.folder.resolve().name)}: {of_io}{ranks}"
+    name = forest.command or printable(forest.source.resolve().name)
+    return f"{shortened(name, _NAME)}: {of_io}{ranks}"
 
 
 def _forest_subtitle(forest: Forest) -> str:
@@ -69,7 +84,7 @@ def _forest_subtitle(forest: Forest) -> str:
     jobs = {each.jobid for each in forest.processes}
     job = f", job {jobs.pop()}" if len(jobs) == 1 else ""
     begin = words.moment(min(each.start for each in forest.processes))
-    return f"{printable(forest.folder)}{job}, {begin}, {words.duration(summary.end_of(forest))}"
+    return f"{printable(forest.source)}{job}, {begin}, {words.duration(summary.end_of(forest))}"
 
 
 def _page_marks(forest: Forest) -> list[str]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
+
+if TYPE_CHECKING:
+    from iolens.log import Job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _which_process(whole: Job, judged: Job) -> list[str]:
+    """Returns the line that names the judged process of a log with several; empty for other logs."""
+    if judged is whole:
+        return []
+    return [f"Process {judged.path.name} of {whole.nprocs:,}, which did most I/O ({judged.log_name}):"]
+
+
 def run(args: argparse.Namespace) -> int:
     """Prints the advice on each log; returns 0, whatever was found."""
     if args.rules is not None:
@@ -56,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.advise import diagnosed
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log
+    from iolens.log.processes import main_process
     from iolens.pages.job.judgement.checkpoints import checkpoint_sentence
     from iolens.pages.job.judgement.lists import advice_json, styled_lines, wrapped, write_hints
     from iolens.pages.job.terminal import screen
@@ -67,12 +79,14 @@ def run(args: argparse.Namespace) -> int:
     out = screen()
     limits = changed(args.threshold, from_file(args.thresholds) if args.thresholds else DEFAULTS)
     for number, path in enumerate(args.logs):
-        job = read_log(path)
+        whole = read_log(path)
+        job = main_process(whole)
         found = diagnosed(job, limits)
         if args.json:
             print(advice_json(job, found))
         else:
             out.lines([""] if number else [])
+            out.lines(_which_process(whole, job))
             for line, style in styled_lines(job, found, out.width):
                 out.lines([line], style)
             if args.mtbf is not None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from iolens.cli.output import add_output, add_table_folders, output_of
 from iolens.errors import UsageError
 from iolens.foreign import print_line
 from iolens.lazy import pd
+
+if TYPE_CHECKING:
+    from iolens.log import Job
 
 Tables: TypeAlias = "Callable[[], Mapping[str, pd.DataFrame]]"
 
@@ -40,27 +43,36 @@ def run(args: argparse.Namespace) -> int:
     for path in args.logs:
         name = path.resolve().name
         document = output_of(args, Path(name))
-        tables = (_report_folder if path.is_dir() else _report_log)(path, document)
+        tables = _report_path(path, document)
         if any(folders.values()):
             export(tables(), f"{name}.", folders)
         print_line(f"report: {document}")
     return 0
 
 
-def _report_log(path: Path, document: Path) -> Tables:
-    """Writes the document of one log; returns a function that makes its tables."""
+def _report_path(path: Path, document: Path) -> Tables:
+    """Writes the document of a log, or of the processes of a folder or of a log that joins several of them; returns a
+    function that makes its tables.
+    """
     from iolens.log import read_log
+    from iolens.log.processes import only_process
+
+    job = None if path.is_dir() else only_process(read_log(path))
+    return _report_processes(path, document) if job is None else _report_log(job, document)
+
+
+def _report_log(job: Job, document: Path) -> Tables:
+    """Writes the document of one log; returns a function that makes its tables."""
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.job import JOB_EXHIBITS
     from iolens.pages.job.document import write_job
 
-    job = read_log(path)
     write_job(job, document)
     return lambda: frames(JOB_EXHIBITS, job)
 
 
-def _report_folder(path: Path, document: Path) -> Tables:
-    """Writes the document of all logs of a folder as one job; returns a function that makes its tables."""
+def _report_processes(path: Path, document: Path) -> Tables:
+    """Writes the document of the processes of a folder or a log together; returns a function that makes its tables."""
     from iolens.forest.forest import read_forest
     from iolens.pages.exhibit import frames
     from iolens.pages.exhibits.forest import FOREST_EXHIBITS

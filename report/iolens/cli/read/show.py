@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.errors import UsageError
+
+if TYPE_CHECKING:
+    from iolens.log import Job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,51 +48,62 @@ def run(args: argparse.Namespace) -> int:
         elif args.line:
             _print_line(path)
         else:
-            (_show_folder if path.is_dir() else _show_all if args.all else _show_front)(path)
+            _show_path(path, args.all)
     return 0
+
+
+def _show_path(path: Path, whole: bool) -> None:
+    """Prints a log, or the processes of a folder or of a log that joins several of them."""
+    from iolens.log import read_log
+    from iolens.log.processes import only_process
+
+    job = None if path.is_dir() else only_process(read_log(path))
+    if job is None:
+        _show_processes(path, whole)
+    else:
+        (_show_all if whole else _show_front)(job)
 
 
 def _print_json(path: Path) -> None:
     """Prints one log as a JSON object in one line."""
     from iolens.log import read_log
+    from iolens.log.processes import main_process
     from iolens.pages.job.as_json import job_json
 
-    print(job_json(read_log(path)))
+    print(job_json(main_process(read_log(path))))
 
 
 def _print_line(path: Path) -> None:
     """Prints one log in one line."""
     from iolens.log import read_log
+    from iolens.log.processes import main_process
     from iolens.pages.job.one_line import one_line
 
-    print(one_line(read_log(path)))
+    print(one_line(main_process(read_log(path))))
 
 
-def _show_front(path: Path) -> None:
+def _show_front(job: Job) -> None:
     """Prints the first screen of one log."""
-    from iolens.log import read_log
     from iolens.pages.job.front_screen import front_screen
     from iolens.pages.job.terminal import screen
 
     out = screen()
-    for text, style in front_screen(read_log(path), out.width):
+    for text, style in front_screen(job, out.width):
         out.lines([text], style)
 
 
-def _show_all(path: Path) -> None:
+def _show_all(job: Job) -> None:
     """Prints the findings and every table of one log."""
-    from iolens.log import read_log
     from iolens.pages.exhibits.job import summary_exhibits
     from iolens.pages.job.terminal import screen, show_job
 
-    job = read_log(path)
     tables = [exhibit.table(job) for exhibit in summary_exhibits(job)]
     show_job(job, [table for table in tables if table is not None], screen())
 
 
-def _show_folder(path: Path) -> None:
-    """Prints the summary of all logs of a folder together."""
+def _show_processes(path: Path, whole: bool) -> None:
+    """Prints the summary of all logs of a folder, or of all processes of a log, together."""
     from iolens.forest.forest import read_forest
     from iolens.pages.forest import show_forest
 
-    show_forest(read_forest(path))
+    show_forest(read_forest(path), whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from iolens.pages.exhibit import Exhibit
 
 ALL_THREADS = "also show samples of threads that libraries such as MPI started for themselves"
+
+_PROCESS = {"r": "process", "R": "Process"}
 
 _EPILOG = """--by works with the tables for which --list names levels: --by function,pe goes from the total to each
 function, and from there to the ranks with the largest, the median and the smallest value; pe=all names all ranks.
@@ -59,11 +62,9 @@ def run(args: argparse.Namespace) -> int:
         args.name, args.log = str(args.log), Path(args.name)
     if not args.name or not args.log:
         raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
-    from iolens.log import read_log
     from iolens.pages.json_rows import json_text
 
-    whole = _exhibit_of(args.name)
-    job = read_log(args.log)
+    whole, job = _exhibit_of(args.name, args.log)
     if whole.instead is not None and whole.rows(job) is None and whole.instead.rows(job) is not None:
         whole = whole.instead
     exhibit = _asked_exhibit(whole, args)
@@ -77,17 +78,38 @@ def run(args: argparse.Namespace) -> int:
     elif args.json:
         print(json_text(frame))
     else:
-        print(text_of(exhibit, frame, job))
+        print(_of_processes(text_of(exhibit, frame, job), job))
     return 0
 
 
-def _exhibit_of(name: str) -> Exhibit[Any]:
-    """Returns the exhibit of that name; raises UsageError if there is none."""
-    from difflib import get_close_matches
-
+def _exhibits_of(log: Path | None) -> dict[str, tuple[Exhibit[Any], Any]]:
+    """Returns the tables by name, each with its subject: a job, or the processes of a folder or of a log that joins
+    several of them. Tables of processes take precedence there.
+    """
+    from iolens.forest.forest import read_forest
+    from iolens.log import read_log
+    from iolens.log.processes import is_joined, only_process
+    from iolens.pages.exhibits.forest import FOREST_EXHIBITS
     from iolens.pages.exhibits.job import JOB_EXHIBITS
 
-    known = {exhibit.name: exhibit for exhibit in JOB_EXHIBITS}
+    if log is not None and log.is_dir() and len(list(log.glob("*.darshan"))) > 1:
+        forest = read_forest(log)
+        return {exhibit.name: (exhibit, forest) for exhibit in FOREST_EXHIBITS}
+    job = read_log(log) if log is not None else None
+    found: dict[str, tuple[Exhibit[Any], Any]] = {
+        exhibit.name: (exhibit, (only_process(job) or job) if job else None) for exhibit in JOB_EXHIBITS
+    }
+    if log is not None and job is not None and is_joined(job):
+        forest = read_forest(log)
+        found |= {exhibit.name: (exhibit, forest) for exhibit in FOREST_EXHIBITS}
+    return found
+
+
+def _exhibit_of(name: str, log: Path) -> tuple[Exhibit[Any], Any]:
+    """Returns the exhibit of that name and its subject; raises UsageError if there is none."""
+    from difflib import get_close_matches
+
+    known = _exhibits_of(log)
     if name not in known:
         near = get_close_matches(name, known, 3, 0.5)
         hint = f"; do you mean {' or '.join(near)}?" if near else ""
@@ -132,6 +154,16 @@ def text_of(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     return drilled(table, list(frame["depth"]), depth_heads(frame) or ["Total"], room)
 
 
+def _of_processes(text: str, job: Any) -> str:
+    """Returns the text of a table, with the word process where the ranks of a log are processes."""
+    from iolens.log import Job
+    from iolens.log.processes import is_joined
+
+    if not isinstance(job, Job) or not is_joined(job):
+        return text
+    return re.sub(r"\b([Rr])ank(s?)\b", lambda found: _PROCESS[found[1]] + "es" * bool(found[2]), text)
+
+
 def _how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     """Returns the number of hidden rows and the option that shows them; "" if the table is complete."""
     from iolens.pages.exhibit import rows_left_out
@@ -170,19 +202,11 @@ def depth_heads(frame: pd.DataFrame) -> list[str]:
 
 def _print_table_names(log: Path | None) -> None:
     """Prints the names of all tables or, given a log, of the tables that it has."""
-    from iolens.pages.exhibits.job import JOB_EXHIBITS
-
-    if log:
-        from iolens.log import read_log
-
-        job = read_log(log)
-        shown = [
-            exhibit
-            for exhibit in JOB_EXHIBITS
-            if any(one is not None and one.rows(job) is not None for one in (exhibit, exhibit.instead))
-        ]
-    else:
-        shown = list(JOB_EXHIBITS)
+    shown = [
+        exhibit
+        for exhibit, job in _exhibits_of(log).values()
+        if job is None or any(one is not None and one.rows(job) is not None for one in (exhibit, exhibit.instead))
+    ]
     for exhibit in shown:
         by = f"  (--by {','.join((*exhibit.levels, 'pe'))})" if exhibit.drilled else ""
         print(f"{exhibit.name:<18} {exhibit.title}{by}")

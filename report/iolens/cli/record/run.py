@@ -230,8 +230,8 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     },
     "--apart": {
         "action": "store_true",
-        "help": "write a log for each rank, without using MPI; needed if some ranks of a job run without the "
-        "profiler, because the other ranks would wait for them",
+        "help": "write a log for each process instead of one for the run. The ranks of an MPI job then do not use MPI "
+        "to write it; this is needed if some of them run without the profiler, because the others would wait for them",
     },
     "command": {
         "nargs": argparse.REMAINDER,
@@ -458,16 +458,20 @@ def _say_where_log_is(outcome: Outcome, profiler: str, output: Path | None, prog
             how = f"{command_name(outcome.command)} {ending(outcome.exit_code)}"
             say(f"no log was written: {how}; {why_no_log(outcome.exit_code, profiler)}")
         return
-    if len(outcome.logs) == 1:
-        whole = outcome.logs[0]
-        say(f"log: {whole}")
-    else:
-        from iolens.lab.run.processes import collect_processes
+    apart = None
+    if outcome.joined or len(outcome.logs) > 1:
         from iolens.lab.run.separate_ranks import why_ranks_are_apart
 
         apart = why_ranks_are_apart(outcome.logs)
+    if len(outcome.logs) == 1:
+        whole = outcome.logs[0]
+        joined = f" ({outcome.joined} processes; --apart writes a log for each)" if outcome.joined else ""
+        say(f"log: {whole}{joined}")
+    else:
+        from iolens.lab.run.processes import collect_processes
+
         whole = collect_processes(outcome.logs, output, program)
-        if apart:
-            say(apart)
+    if apart:
+        say(apart)
     if profiler == "iolens":
         say(f"next: iolens report {shlex.quote(str(whole))}")

@@ -21,11 +21,13 @@ def print_summary(logs: Sequence[Path]) -> None:
     if len(logs) != 1:
         return
     from iolens.log import read_log
-    from iolens.pages.job.front_screen import brief_summary
+    from iolens.log.processes import only_process
+    from iolens.pages.job.front_screen import brief_summary, processes_summary
 
     width = max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
     try:
-        lines = brief_summary(read_log(logs[0]), width)
+        job = only_process(read_log(logs[0]))
+        lines = processes_summary(logs[0], width) if job is None else brief_summary(job, width)
     except IolensError:
         return
     styled = sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -20,6 +20,7 @@ from iolens.lab.run.command_line import command_name
 from iolens.lab.run.inherited import handing_on
 from iolens.lab.run.log_place import without_places
 from iolens.lab.run.machine import core_clock, cores_since, machine
+from iolens.lab.run.one_log import in_one_log
 from iolens.lab.run.own_logs import logs_of_run
 from iolens.lab.run.preload import Setup, instrumented
 from iolens.lab.run.stopping import OTHER_RUN, RUN, end
@@ -38,7 +39,7 @@ class Outcome(NamedTuple):
     `machine` is the result of lab/run/machine.py for the launcher's host: facts at the start, and the cores that were
     busy during the run, `load_after` the load average at
     the end. `records_remain` is true if some processes have no log yet and their records remain; a message to the user
-    has said so. `run` is the name that the logs of the run carry.
+    has said so. `run` is the name that the logs of the run carry, and `joined` the number of logs that became one.
     """
 
     command: tuple[str, ...]
@@ -54,6 +55,7 @@ class Outcome(NamedTuple):
     load_after: float | None = None
     records_remain: bool = False
     run: str = ""
+    joined: int = 0
 
 
 def execute(
@@ -91,7 +93,7 @@ def _run_to_end(
         try:
             with _opened(stdout) as out, _opened(stderr) as err:
                 environment = {**surroundings, **setup.launcher, **recording}
-                status, late = _run_process(
+                status, late, pid = _run_process(
                     lambda: _started(line, environment, out, err, working_folder),
                     run,
                     setup.timeout,
@@ -110,6 +112,8 @@ def _run_to_end(
         from iolens.lab.run.containers.container import remove_spool_folder
 
         remove_spool_folder(run)
+    found = without_waiting(logs_of_run(run, setup.logs, before)) if setup.profiler == "iolens" else tuple(moved)
+    logs = found if setup.apart or setup.profiler != "iolens" else in_one_log(found, pid, words)
     code = status if status >= 0 else 128 - status
     return Outcome(
         tuple(line),
@@ -117,12 +121,13 @@ def _run_to_end(
         load,
         code or (1 if late else 0),
         seconds,
-        without_waiting(logs_of_run(run, setup.logs, before)) if setup.profiler == "iolens" else tuple(moved),
+        logs,
         reason=late,
         machine=here,
         load_after=load_after,
         records_remain=lacking,
         run=run,
+        joined=1 + len(found) - len(logs) if len(logs) < len(found) else 0,
     )
 
 
@@ -214,18 +219,18 @@ def ending(status: int) -> str:
 
 def _run_process(
     start: Callable[[], subprocess.Popen[bytes]], run: str, timeout: float | None
-) -> tuple[int, str | None]:
-    """Starts the process; returns its exit status, and a message if it was ended because its time was over. An
-    interruption is passed on, and a launcher gets time to end its ranks before its files are removed.
+) -> tuple[int, str | None, int]:
+    """Starts the process; returns its exit status, a message if it was ended because its time was over, and its number.
+    An interruption is passed on, and a launcher gets time to end its ranks before its files are removed.
     """
     process = None
     try:
         with _interrupted_later():
             process = start()
-        return process.wait(timeout), None
+        return process.wait(timeout), None, process.pid
     except subprocess.TimeoutExpired:
         assert process is not None
-        return end(process, run), f"it ran longer than {timeout:g} s and was ended"
+        return end(process, run), f"it ran longer than {timeout:g} s and was ended", process.pid
     except KeyboardInterrupt:
         if process is not None:
             end(process, run)

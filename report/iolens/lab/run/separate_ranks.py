@@ -9,6 +9,7 @@ from pathlib import Path
 
 from iolens.errors import IolensError
 from iolens.log import Job, read_log
+from iolens.log.processes import processes_of
 
 _RANKS = (
     "OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK MV2_COMM_WORLD_RANK PALS_RANKID ALPS_APP_PE JSM_NAMESPACE_RANK "
@@ -37,13 +38,13 @@ def why_ranks_are_apart(logs: Sequence[Path]) -> str | None:
         elif rank is not None and variables.get("IOLENS_MPI") != "0" and not job.info.get("after_finalize"):
             programs.setdefault(job.exe, set()).add(rank)
     apart = next((name for name, ranks in programs.items() if len(ranks) > 1 and name not in together), None)
-    return f"each rank of {apart} has a log of its own: {_reason(apart)}" if apart else None
+    return f"the ranks of {apart} were recorded as processes apart: {_reason(apart)}" if apart else None
 
 
 def _read(logs: Iterable[Path]) -> Iterable[Job]:
     for log in logs:
         try:
-            yield read_log(log)
+            yield from processes_of(read_log(log))[:_LOOKED_AT]
         except (IolensError, OSError):
             continue
 

@@ -14,7 +14,8 @@ from iolens.foreign import decoded, printable_text
 from iolens.log.format.container import WIDE, Container, LogError, inflate
 from iolens.log.job import Mount, mount_point
 
-METADATA = 1024
+JOB_RECORD, METADATA = 4096, 1024
+"""Sizes in bytes of the job region, and of its `key=value` lines."""
 _ENDED = re.compile(rb"(?s)(.{8})([^\0]*)\0")
 """A record's id and its name."""
 _MOST_PROCESSES = 1 << 27
@@ -54,7 +55,6 @@ def read_job(log: Container) -> JobFields:
         raise LogError(log.path, f"is damaged: it names {nprocs} processes")
     metadata = data[8 * count : 8 * count + METADATA].split(b"\0")[0].decode("utf-8", "replace")
     lines = data[8 * count + METADATA :].split(b"\0")[0].decode("utf-8", "replace").split("\n")
-    pairs = (line.partition("=") for line in metadata.split("\n") if "=" in line)
     places = (line.partition("\t") for line in lines[1:])
     mounts = tuple(Mount(printable_text(kind), mount_point(point)) for kind, tab, point in places if tab)
     return JobFields(
@@ -64,10 +64,16 @@ def read_job(log: Container) -> JobFields:
         run_time,
         nprocs,
         jobid,
-        {printable_text(key): printable_text(value) for key, _, value in pairs},
+        metadata_of(metadata),
         printable_text(lines[0].strip()),
         mounts,
     )
+
+
+def metadata_of(text: str) -> dict[str, str]:
+    """Returns the `key=value` lines of a job region."""
+    pairs = (line.partition("=") for line in text.split("\n") if "=" in line)
+    return {printable_text(key): printable_text(value) for key, _, value in pairs}
 
 
 def read_names(log: Container) -> dict[int, str]:
@@ -75,7 +81,7 @@ def read_names(log: Container) -> dict[int, str]:
     present.
     """
     data = inflate(log, log.names) if log.names.length else b""
-    pairs, whole = (_counted_names if log.format == (3, 0) else _ended_names)(data, log.order)
+    pairs, whole = (_counted_names if log.format == (3, 0) else ended_names)(data, log.order)
     if not (whole or log.names.cut):
         raise LogError(log.path, "is damaged: its names region is truncated")
     ids = struct.unpack(f"{log.order}{len(pairs)}Q", b"".join([key for key, _ in pairs]))
@@ -88,7 +94,7 @@ def read_names(log: Container) -> dict[int, str]:
     return found
 
 
-def _ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
+def ended_names(data: bytes, _: str) -> tuple[list[tuple[bytes, bytes]], bool]:
     """Returns pairs of 8-byte ids and texts that end with a zero byte, and whether the last one does."""
     pairs: list[tuple[bytes, bytes]] = _ENDED.findall(data, 0, data.rfind(b"\0") + 1)
     return pairs, len(data) - 9 * len(pairs) - sum([len(name) for _, name in pairs]) <= 8

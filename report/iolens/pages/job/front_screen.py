@@ -23,6 +23,8 @@ from iolens.pages.job.words import labels, main_file_system, title
 from iolens.pages.text.lines import paragraph, shortened, table_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from iolens.advise import Diagnosis, Finding
 
 LINES = 40
@@ -71,7 +73,7 @@ def front_screen(job: Job, width: int) -> list[Line]:
 def brief_summary(job: Job, width: int) -> list[Line]:
     """Returns the lines that end a run: times, transfers, verdict and the one action, at most ten."""
     found = diagnosis(job)
-    facts = [f"run time {say.run_time(job)}", words.plural(job.nprocs, "process"), *_peak_memory(job)]
+    facts = [f"run time {say.run_time(job)}", _process_count(job), *_peak_memory(job)]
     parts = sorted(parts_of_time(job), key=lambda part: -part.seconds)
     whole = sum(part.seconds for part in parts)
     shares = ", ".join(f"{part.name} {words.percent(part.seconds, whole)}" for part in parts[:_PARTS])
@@ -83,10 +85,19 @@ def brief_summary(job: Job, width: int) -> list[Line]:
     ]
 
 
+def processes_summary(log: Path, width: int) -> list[Line]:
+    """Returns the lines that end a run of several processes, at most ten."""
+    from iolens.forest.forest import read_forest
+    from iolens.pages.forest import forest_sentences
+
+    _, *said = forest_sentences(read_forest(log))
+    return [Line(text) for sentence in said for text in paragraph(sentence, width)][:10]
+
+
 def _head(job: Job, width: int) -> list[Line]:
     """Returns the title, the marks that every output must show, and the facts of the run."""
     facts = [
-        words.plural(job.nprocs, "process") + (f" on {words.plural(len(job.hosts), 'host')}" if job.hosts else ""),
+        _process_count(job) + (f" on {words.plural(len(job.hosts), 'host')}" if job.hosts else ""),
         say.run_time(job),
         *_peak_memory(job),
         f"started {words.moment(job.start)}",
@@ -99,6 +110,13 @@ def _head(job: Job, width: int) -> list[Line]:
         *(Line(label, "1;31") for label in labels(job)),
         *(Line(shortened(text, width)) for text in lines),
     ]
+
+
+def _process_count(job: Job) -> str:
+    """Returns the number of processes; of one in a log of several, its number."""
+    if "processes" in job.info:
+        return f"process {job.path.name} of {job.info['processes']:,} in the log"
+    return words.plural(job.nprocs, "process")
 
 
 def _peak_memory(job: Job) -> list[str]:

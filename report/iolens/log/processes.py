@@ -1,0 +1,174 @@
+"""A log whose ranks are the processes of one command: each process as a job of its own, and the one that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from iolens.foreign import printable_text
+from iolens.log.format.header import metadata_of
+from iolens.log.job import Job
+from iolens.log.join import SINCE_START
+from iolens.log.known import PROCESSES
+from iolens.log.records import Frames, LazyRows, Records
+
+_LITTLE = 0.05
+"""A process with less than this part of the bytes, of the time in I/O and of the run beside another one is a helper."""
+
+_SHELLS = frozenset(("sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "env", "time", "timeout", "nice", "xargs"))
+"""Programs that last as long as what they start, whose own duration therefore means nothing."""
+
+
+def is_joined(job: Job) -> bool:
+    """Returns whether the ranks of a job are the processes of a command without MPI."""
+    return job.nprocs > 1 and PROCESSES in job.private and len(job.private[PROCESSES][PROCESSES]) == job.nprocs
+
+
+def processes_of(job: Job) -> list[Job]:
+    """Returns each process as a job of its own, in the order of the ranks; a job that is not joined is returned as it
+    is.
+    """
+    if not is_joined(job):
+        return [job]
+    rows = job.private[PROCESSES][PROCESSES]
+    cuts = {
+        (kind, name): np.searchsorted(table["rank"], np.arange(len(rows) + 1))
+        for kind, tables in (("records", job.records), ("tables", job.tables))
+        for name, table in tables.items()
+        if "rank" in table
+    }
+    first_ns = min(row["numbers"][1] * 10**9 + row["numbers"][2] for row in rows)
+    return [_process(job, rank, rows, first_ns, cuts) for rank in range(len(rows))]
+
+
+def process_of_rank(job: Job, rank: int) -> Job | None:
+    """Returns one process of a joined log; None if the log has no such process."""
+    found = processes_of(job) if is_joined(job) else []
+    return found[rank] if rank < len(found) else None
+
+
+def main_process(job: Job) -> Job:
+    """Returns the process with the most time in I/O, or the longest if none did any; other jobs are returned as they
+    are.
+    """
+    if not is_joined(job):
+        return job
+    found, seconds = processes_of(job), _io_seconds(job)
+    return max(found, key=lambda one: (seconds[_rank(one)], one.run_time))
+
+
+def only_process(job: Job) -> Job | None:
+    """Returns the process beside which all others only helped, as the shells do that start a program; None if several
+    processes matter. Other jobs are returned as they are.
+    """
+    if not is_joined(job):
+        return job
+    found, seconds, moved = processes_of(job), _io_seconds(job), _moved_bytes(job)
+    longest = max((one.run_time for one in found if not _is_shell(one)), default=job.run_time)
+    mattering = [
+        one
+        for one in found
+        if seconds[_rank(one)] > _LITTLE * max(seconds.sum(), _LITTLE * job.run_time)
+        or moved[_rank(one)] > _LITTLE * moved.sum()
+        or (one.run_time > _LITTLE * longest and not _is_shell(one))
+    ]
+    return mattering[0] if len(mattering) == 1 else None
+
+
+def _rank(process: Job) -> int:
+    """Returns the rank that a process has in the joined log."""
+    return int(process.path.name)
+
+
+def _is_shell(process: Job) -> bool:
+    """Returns whether a process ran a shell or another program that only starts others."""
+    return PurePath(process.exe).name.lstrip("-") in _SHELLS
+
+
+def _io_seconds(job: Job) -> np.ndarray:
+    """Returns the time in I/O of each process, in POSIX and stdio."""
+    return _sums(job, ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"))
+
+
+def _moved_bytes(job: Job) -> np.ndarray:
+    """Returns the bytes that each process read and wrote, in POSIX and stdio."""
+    return _sums(job, ("BYTES_READ", "BYTES_WRITTEN"))
+
+
+def _sums(job: Job, counters: Sequence[str]) -> np.ndarray:
+    """Returns the sum of some counters for each process."""
+    total = np.zeros(job.nprocs)
+    for name in ("POSIX", "STDIO"):
+        table = job.records.get(name)
+        if table is not None and len(table):
+            for counter in counters:
+                total += np.bincount(table["rank"], np.maximum(table[f"{name}_{counter}"], 0), job.nprocs)
+    return total
+
+
+def _process(
+    job: Job, rank: int, rows: Sequence[Mapping[str, Any]], first_ns: int, cuts: Mapping[tuple[str, str], np.ndarray]
+) -> Job:
+    """Returns the process of one rank; the first process began at `first_ns` nanoseconds since 1970."""
+    row = rows[rank]
+    user, start_s, start_ns, end_s, end_ns, _, jobid = row["numbers"]
+    seconds = (end_s - start_s) + (end_ns - start_ns) * 1e-9
+    shift = (start_s * 10**9 + start_ns - first_ns) * 1e-9
+
+    def part(kind: str, name: str, table: Records) -> Records:
+        """Returns the rows of this process in a table."""
+        if (kind, name) not in cuts:
+            return table
+        begin, end = cuts[kind, name][rank : rank + 2]
+        return _earlier(name, table.where(slice(int(begin), int(end))), shift, seconds)
+
+    frames = {name: part("records", name, table) for name, table in job.records.items() if name in row["modules"]}
+    private = {name: part("tables", name, table) for name, table in job.tables.items()}
+    private = {name: table for name, table in private.items() if len(table)}
+    command = printable_text(row["command"].strip())
+    return replace(
+        job,
+        path=job.path / str(rank),
+        exe=command.split(" ")[0],
+        command=command,
+        uid=user,
+        jobid=jobid,
+        start=start_s + start_ns * 1e-9,
+        end=end_s + end_ns * 1e-9,
+        run_time=seconds,
+        nprocs=1,
+        metadata=metadata_of(row["metadata"]),
+        modules=tuple(module for module in job.modules if module.name in frames),
+        frames=Frames(frames),
+        private=Frames({**private, "job": {**rows[0]["job"], **row["job"], "processes": len(rows)}}),
+    )
+
+
+def _earlier(name: str, table: Records, shift: float, seconds: float) -> Records:
+    """Returns the rows of one process with its times counted from its own start, and with rank 0."""
+    single = dict(table.single)
+    single["rank"] = np.zeros_like(single["rank"])
+    moments = ("start", "end") if name.startswith("DXT") else SINCE_START.get(name, ())
+    for moment in moments:
+        single[moment] = _sooner(single[moment], shift)
+    blocks = [(names, _shifted(names, values, shift)) for names, values in table.blocks]
+    found = Records(single, blocks, table.coded)
+    if name != "HEATMAP" or not len(found):
+        return found
+    single["bin"] = single["bin"] - (shift // single["width"]).astype("i8")
+    return found.where((single["bin"] >= 0) & (single["bin"] * single["width"] <= seconds))
+
+
+def _shifted(names: Mapping[str, int], values: Any, shift: float) -> LazyRows:
+    """Returns rows of counters in which moments count from a later start."""
+    moments = {place for name, place in names.items() if name.endswith("_TIMESTAMP")}
+    return LazyRows(lambda place: _sooner(values[place], shift) if place in moments else values[place])
+
+
+def _sooner(moments: np.ndarray, shift: float) -> np.ndarray:
+    """Returns moments since a start that is `shift` seconds later; 0 and negative ones, which are none, stay."""
+    return np.where(moments > 0, np.maximum(moments - shift, 0.0), moments)

@@ -1,0 +1,178 @@
+"""A command without MPI leaves one log, which holds what the logs of its processes held."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from iolens.lab.run.one_log import in_one_log
+from iolens.log import read_log
+from iolens.log.processes import main_process, only_process, processes_of
+
+darshan = pytest.importorskip("darshan", reason="PyPI's darshan reads logs without code of iolens")
+
+SCRIPT = (
+    "for i in 1 2 3; do dd status=none if=/dev/zero of=part$i bs=1000 count=$i; done; sleep 0.3;"
+    "cat part1 part2 part3 > whole; sh -c 'echo x >> log; kill -9 $$'; exit 3"
+)
+
+
+def iolens(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "iolens.cli.main", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def as_darshan_reads_it(log: Path) -> dict[str, Counter[object]]:
+    """Returns the sum of each counter for each file of a log, and of the bytes in its heat maps."""
+    report = darshan.DarshanReport(str(log), read_all=True)
+    found: dict[str, Counter[object]] = {"heat": Counter()}
+    for name in ("POSIX", "STDIO"):
+        if name not in report.records:
+            continue
+        sums = found.setdefault(name, Counter())
+        for record in report.records[name]:
+            path = report.name_records[record["id"]]
+            for counter, value in zip(report.counters[name]["counters"], record["counters"], strict=True):
+                sums[path, counter] += int(value)
+    for name, heat in report.heatmaps.items():
+        for operation in ("read", "write"):
+            found["heat"][name, operation] += int(heat.to_df([operation]).to_numpy().sum())
+    return found
+
+
+def added_up(logs: list[Path]) -> dict[str, Counter[object]]:
+    """Returns the sums over several logs."""
+    total: dict[str, Counter[object]] = {}
+    for log in logs:
+        for name, sums in as_darshan_reads_it(log).items():
+            for key, value in sums.items():
+                total.setdefault(name, Counter())[key] += value
+    return total
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Returns the single logs of a script, some of whose processes are killed."""
+    folder = tmp_path_factory.mktemp("apart")
+    done = iolens("run", "--apart", "--output", "out", "--dxt", "--", "bash", "-c", SCRIPT, cwd=folder)
+    assert done.returncode == 3, done.stderr
+    logs = sorted((folder / "out").glob("*.darshan"))
+    assert len(logs) > 4
+    return logs
+
+
+def copied(logs: list[Path], folder: Path) -> list[Path]:
+    """Returns copies of logs in another folder."""
+    return [Path(shutil.copy(log, folder / log.name)) for log in logs]
+
+
+def test_a_joined_log_has_the_counters_of_its_parts(apart: list[Path], tmp_path: Path) -> None:
+    (whole,) = in_one_log(copied(apart, tmp_path), 0, ["bash", "job.sh"])
+    assert [*tmp_path.iterdir()] == [whole]
+    assert as_darshan_reads_it(whole) == added_up(apart)
+    assert darshan.DarshanReport(str(whole), read_all=False).metadata["job"]["nprocs"] == len(apart)
+
+
+def test_each_process_is_what_its_own_log_says(apart: list[Path], tmp_path: Path) -> None:
+    (whole,) = in_one_log(copied(apart, tmp_path), 0, ["bash", "job.sh"])
+    parts = {(job.start, job.command, job.info["pid"]): job for job in map(read_log, apart)}
+    found = {(job.start, job.command, job.info["pid"]): job for job in processes_of(read_log(whole))}
+    assert found.keys() == parts.keys()
+    for key, job in found.items():
+        own = parts[key]
+        assert job.run_time == pytest.approx(own.run_time)
+        for name in ("POSIX", "STDIO", "DXT_POSIX"):
+            assert (name in job.frames) == (name in own.frames)
+            if name in own.frames:
+                ours, theirs = job.frames[name], own.frames[name]
+                assert list(ours) == list(theirs)
+                numbers = ours.select_dtypes("number").to_numpy()
+                assert numbers == pytest.approx(theirs.select_dtypes("number").to_numpy(), abs=1e-7)
+        assert job.partial == own.partial
+        assert job.info["environment"] == own.info["environment"]
+
+
+def test_times_count_from_the_start_of_the_first_process(apart: list[Path], tmp_path: Path) -> None:
+    """The file `whole` is written after a sleep of 0.3 s by a process that lives for a few milliseconds."""
+    (whole,) = in_one_log(copied(apart, tmp_path), 0, ["bash", "job.sh"])
+    report = darshan.DarshanReport(str(whole), read_all=True)
+    written = {
+        Path(report.name_records[record["id"]]).name: dict(
+            zip(report.counters["POSIX"]["fcounters"], record["fcounters"], strict=True)
+        )
+        for record in report.records["POSIX"]
+    }
+    assert written["whole"]["POSIX_F_WRITE_START_TIMESTAMP"] - written["part3"]["POSIX_F_WRITE_END_TIMESTAMP"] > 0.29
+    job = read_log(whole)
+    assert max(report.records["POSIX"][0]["fcounters"]) < 1e6
+    assert job.run_time >= max(each.run_time for each in processes_of(job))
+
+
+def test_a_run_leaves_one_log_and_its_screen_tells_the_processes(tmp_path: Path) -> None:
+    done = iolens("run", "--", "bash", "-c", SCRIPT, cwd=tmp_path)
+    (log,) = tmp_path.glob("*.darshan")
+    assert done.returncode == 3
+    assert f"log: {log} (" in done.stderr
+    assert not list(tmp_path.glob("*.csv"))
+    shown = iolens("show", log, cwd=tmp_path).stdout
+    assert len(shown.splitlines()) <= 40
+    assert shown.startswith("bash -c ")
+    assert "3 × dd" in shown
+    assert "rank" not in shown
+    tables = iolens("table", "--csv", "processes", log, cwd=tmp_path).stdout
+    assert len(tables.splitlines()) == 1 + len(processes_of(read_log(log)))
+    assert "iolens table: " not in iolens("table", "performance", log / "0", cwd=tmp_path).stderr
+
+
+def test_the_bytes_are_those_that_strace_sees(tmp_path: Path) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    words = ["bash", "-c", "for i in 1 2 3; do cat /etc/hostname > out$i; done"]
+    strace = ["strace", "-f", "-e", "trace=write,copy_file_range", "-o", "calls"]
+    subprocess.run([*strace, *words], cwd=tmp_path, capture_output=True, check=True)
+    calls = re.findall(r"(?:write\(1,|copy_file_range\().* = ([0-9]+)$", (tmp_path / "calls").read_text(), re.MULTILINE)
+    written = sum(map(int, calls))
+    assert written == 3 * len(Path("/etc/hostname").read_bytes())
+    iolens("run", "--", *words, cwd=tmp_path)
+    (log,) = tmp_path.glob("*.darshan")
+    sums = as_darshan_reads_it(log)["POSIX"]
+    assert sum(sums[path, name] for path, name in sums if name == "POSIX_BYTES_WRITTEN" and "/out" in path) == written
+
+
+def test_a_program_behind_a_wrapper_is_shown_by_itself(tmp_path: Path) -> None:
+    script = "cat /etc/hostname > name\ndd status=none if=/dev/zero of=big bs=1M count=64\n:\n"
+    (tmp_path / "wrapper.sh").write_text(script)
+    iolens("run", "--", "bash", "wrapper.sh", cwd=tmp_path)
+    (log,) = tmp_path.glob("*.darshan")
+    job = read_log(log)
+    only = only_process(job)
+    assert only is not None
+    assert only.exe.endswith("dd")
+    assert main_process(job).path == only.path
+    assert "process " in iolens("show", log, cwd=tmp_path).stdout.splitlines()[1]
+
+
+def test_a_log_that_cannot_be_joined_stays(apart: list[Path], tmp_path: Path) -> None:
+    logs = copied(apart, tmp_path)
+    logs[0].chmod(0o600)
+    logs[0].write_bytes(logs[0].read_bytes()[:3000])
+    kept = in_one_log(logs, 0, [])
+    assert logs[0] in kept
+    assert len(kept) == 2
+
+
+def test_without_room_no_log_is_lost(apart: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = copied(apart, tmp_path)
+
+    def full(self: Path, data: bytes) -> int:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert in_one_log(logs, 0, []) == tuple(logs)
+    assert sorted(tmp_path.iterdir()) == sorted(logs)
