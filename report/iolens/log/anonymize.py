@@ -195,13 +195,13 @@ def _private_region(region: PrivateRegion, names: Pseudonyms) -> PrivateRegion |
     """Returns a private region with pseudonyms; None if the meaning of its contents is not known."""
     if region.kind == "table":
         return replace(region, chunks=anonymous_chunks(region.chunks, names))
-    change = {"job": _job, PROCESSES: _processes}.get(region.name)
+    change = {"job": _job, PROCESSES: _process_facts}.get(region.name)
     if change is None:
         return None
     return replace(region, chunks=tuple(json.dumps(change(json.loads(c), names)).encode() for c in region.chunks))
 
 
-def _processes(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
+def _process_facts(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
     """Returns the region `processes` with pseudonyms in the facts of each process."""
     rows = []
     for row in old[PROCESSES]:
