@@ -95,6 +95,7 @@ def test_each_process_is_what_its_own_log_says(apart: list[Path], tmp_path: Path
                 numbers = ours.select_dtypes("number").to_numpy()
                 assert numbers == pytest.approx(theirs.select_dtypes("number").to_numpy(), abs=1e-7)
         assert job.partial == own.partial
+        assert job.metadata == own.metadata
         assert job.info["environment"] == own.info["environment"]
 
 

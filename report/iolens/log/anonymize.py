@@ -206,11 +206,12 @@ def _process_facts(old: dict[str, Any], names: Pseudonyms) -> dict[str, Any]:
     rows = []
     for row in old[PROCESSES]:
         user, *times, jobid = row["numbers"]
-        lines = [line for line in row["metadata"].encode().splitlines() if line.partition(b"=")[0] in _METADATA_KEPT]
+        lines = [line.encode() for line in row["metadata"]]
+        kept = [names.sentence(line) for line in lines if line.partition(b"=")[0] in _METADATA_KEPT]
         rows.append(
             {
                 "numbers": [_renumbered(user, names), *times, _renumbered(jobid, names)],
-                "metadata": b"\n".join([*map(names.sentence, lines), _MARK]).decode(),
+                "metadata": [line.decode() for line in (*kept, _MARK)],
                 "command": _command(row["command"].encode(), names).decode("utf-8", "replace"),
                 "job": {key: value for key, value in _job(row["job"], names).items() if key in row["job"]},
                 "modules": row["modules"],

@@ -322,7 +322,7 @@ def _processes(parts: Sequence[Part]) -> PrivateRegion:
         rows.append(
             {
                 "numbers": part.numbers,
-                "metadata": _text(text[:METADATA]),
+                "metadata": _text(text[:METADATA]).splitlines(),
                 "command": _text(text[METADATA:]).partition("\n")[0],
                 "job": {key: value for key, value in part.info.items() if part is parts[0] or first.get(key) != value},
                 "modules": sorted(part.contents.modules),

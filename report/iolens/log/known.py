@@ -134,7 +134,7 @@ def _relied_on(name: str) -> tuple[tuple[str, str], ...]:
 
 def _check_processes(rows: list[dict[str, Any]]) -> None:
     """Raises ValueError or KeyError if a fact of a process has another type."""
-    kinds = {"numbers": list, "metadata": str, "command": str, "job": dict, "modules": list}
+    kinds = {"numbers": list, "metadata": list, "command": str, "job": dict, "modules": list}
     for row in rows:
         for key, kind in kinds.items():
             if not isinstance(row[key], kind):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -28,27 +28,26 @@ def is_joined(job: Job) -> bool:
     return job.nprocs > 1 and PROCESSES in job.private and len(job.private[PROCESSES][PROCESSES]) == job.nprocs
 
 
-def processes_of(job: Job) -> list[Job]:
-    """Returns each process as a job of its own, in the order of the ranks; a job that is not joined is returned as it
+def processes_of(job: Job, ranks: Iterable[int] | None = None) -> list[Job]:
+    """Returns each process, or those of some ranks, as a job of its own; a job that is not joined is returned as it
     is.
     """
     if not is_joined(job):
         return [job]
     rows = job.private[PROCESSES][PROCESSES]
+    first_ns = min(row["numbers"][1] * 10**9 + row["numbers"][2] for row in rows)
     cuts = {
         (kind, name): np.searchsorted(table["rank"], np.arange(len(rows) + 1))
         for kind, tables in (("records", job.records), ("tables", job.tables))
         for name, table in tables.items()
         if "rank" in table
     }
-    first_ns = min(row["numbers"][1] * 10**9 + row["numbers"][2] for row in rows)
-    return [_process(job, rank, rows, first_ns, cuts) for rank in range(len(rows))]
+    return [_process(job, rank, rows, first_ns, cuts) for rank in (range(len(rows)) if ranks is None else ranks)]
 
 
 def process_of_rank(job: Job, rank: int) -> Job | None:
     """Returns one process of a joined log; None if the log has no such process."""
-    found = processes_of(job) if is_joined(job) else []
-    return found[rank] if rank < len(found) else None
+    return processes_of(job, [rank])[0] if is_joined(job) and rank < job.nprocs else None
 
 
 def main_process(job: Job) -> Job:
@@ -57,8 +56,8 @@ def main_process(job: Job) -> Job:
     """
     if not is_joined(job):
         return job
-    found, seconds = processes_of(job), _io_seconds(job)
-    return max(found, key=lambda one: (seconds[_rank(one)], one.run_time))
+    seconds, lasted = _io_seconds(job), _durations(job)
+    return processes_of(job, [max(range(job.nprocs), key=lambda rank: (seconds[rank], lasted[rank]))])[0]
 
 
 def only_process(job: Job) -> Job | None:
@@ -67,26 +66,23 @@ def only_process(job: Job) -> Job | None:
     """
     if not is_joined(job):
         return job
-    found, seconds, moved = processes_of(job), _io_seconds(job), _moved_bytes(job)
-    longest = max((one.run_time for one in found if not _is_shell(one)), default=job.run_time)
-    mattering = [
-        one
-        for one in found
-        if seconds[_rank(one)] > _LITTLE * max(seconds.sum(), _LITTLE * job.run_time)
-        or moved[_rank(one)] > _LITTLE * moved.sum()
-        or (one.run_time > _LITTLE * longest and not _is_shell(one))
-    ]
-    return mattering[0] if len(mattering) == 1 else None
+    seconds, moved = _io_seconds(job), _moved_bytes(job)
+    lasted = np.where([_is_shell(row["command"]) for row in job.private[PROCESSES][PROCESSES]], 0.0, _durations(job))
+    matters = seconds > _LITTLE * max(seconds.sum(), _LITTLE * job.run_time)
+    matters |= moved > _LITTLE * moved.sum()
+    matters |= lasted > _LITTLE * lasted.max()
+    return processes_of(job, np.flatnonzero(matters).tolist())[0] if matters.sum() == 1 else None
 
 
-def _rank(process: Job) -> int:
-    """Returns the rank that a process has in the joined log."""
-    return int(process.path.name)
+def _durations(job: Job) -> np.ndarray:
+    """Returns the run time of each process, in seconds."""
+    numbers = np.array([row["numbers"] for row in job.private[PROCESSES][PROCESSES]], "f8")
+    return np.asarray(numbers[:, 3] - numbers[:, 1] + (numbers[:, 4] - numbers[:, 2]) * 1e-9)
 
 
-def _is_shell(process: Job) -> bool:
-    """Returns whether a process ran a shell or another program that only starts others."""
-    return PurePath(process.exe).name.lstrip("-") in _SHELLS
+def _is_shell(command: str) -> bool:
+    """Returns whether a command runs a shell or another program that only starts others."""
+    return PurePath(command.strip().split(" ")[0]).name.lstrip("-") in _SHELLS
 
 
 def _io_seconds(job: Job) -> np.ndarray:
@@ -141,7 +137,7 @@ def _process(
         end=end_s + end_ns * 1e-9,
         run_time=seconds,
         nprocs=1,
-        metadata=metadata_of(row["metadata"]),
+        metadata=metadata_of("\n".join(map(str, row["metadata"]))),
         modules=tuple(module for module in job.modules if module.name in frames),
         frames=Frames(frames),
         private=Frames({**private, "job": {**rows[0]["job"], **row["job"], "processes": len(rows)}}),

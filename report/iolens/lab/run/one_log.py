@@ -39,7 +39,8 @@ def in_one_log(logs: Sequence[Path], pid: int, command: Sequence[str]) -> tuple[
         aside.unlink(missing_ok=True)
     for log in others:
         log.unlink(missing_ok=True)
-    return tuple(log for log in logs if log not in others)
+    gone = set(others)
+    return tuple(log for log in logs if log not in gone)
 
 
 def _order(part: Part, pid: int) -> tuple[bool, int]:

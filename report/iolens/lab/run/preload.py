@@ -84,7 +84,8 @@ def _mpi_settings(command: CommandLine, setup: Setup, some_missing: bool) -> dic
         return {}
     if not (command.launcher and some_missing) and not setup.apart:
         return {}
-    say(_APART)
+    if command.launcher:
+        say(_APART)
     return {"IOLENS_MPI": "0"}
 
 

@@ -44,7 +44,8 @@ def why_ranks_are_apart(logs: Sequence[Path]) -> str | None:
 def _read(logs: Iterable[Path]) -> Iterable[Job]:
     for log in logs:
         try:
-            yield from processes_of(read_log(log))[:_LOOKED_AT]
+            job = read_log(log)
+            yield from processes_of(job, range(min(job.nprocs, _LOOKED_AT)))
         except (IolensError, OSError):
             continue
 
