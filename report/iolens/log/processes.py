@@ -40,7 +40,7 @@ def processes_of(job: Job, ranks: Iterable[int] | None = None) -> list[Job]:
         (kind, name): np.searchsorted(table["rank"], np.arange(len(rows) + 1))
         for kind, tables in (("records", job.records), ("tables", job.tables))
         for name, table in tables.items()
-        if "rank" in table
+        if "rank" in table and not (table["rank"] < 0).any()
     }
     return [_process(job, rank, rows, first_ns, cuts) for rank in (range(len(rows)) if ranks is None else ranks)]
 
@@ -117,10 +117,14 @@ def _process(
 
     def part(kind: str, name: str, table: Records) -> Records:
         """Returns the rows of this process in a table."""
-        if (kind, name) not in cuts:
+        if "rank" not in table:
             return table
-        begin, end = cuts[kind, name][rank : rank + 2]
-        return _earlier(name, table.where(slice(int(begin), int(end))), shift, seconds)
+        if (kind, name) in cuts:
+            begin, end = cuts[kind, name][rank : rank + 2]
+            own = table.where(slice(int(begin), int(end)))
+        else:  # Rows of rank -1, such as the nodes of call chains, are for all ranks.
+            own = table.where((table["rank"] < 0) | (table["rank"] == rank))
+        return _earlier(name, own, shift, seconds)
 
     frames = {name: part("records", name, table) for name, table in job.records.items() if name in row["modules"]}
     private = {name: part("tables", name, table) for name, table in job.tables.items()}
@@ -147,7 +151,7 @@ def _process(
 def _earlier(name: str, table: Records, shift: float, seconds: float) -> Records:
     """Returns the rows of one process with its times counted from its own start, and with rank 0."""
     single = dict(table.single)
-    single["rank"] = np.zeros_like(single["rank"])
+    single["rank"] = np.minimum(single["rank"], 0)
     moments = ("start", "end") if name.startswith("DXT") else SINCE_START.get(name, ())
     for moment in moments:
         single[moment] = _sooner(single[moment], shift)
