@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 C_PARTS = ("workloads", "storage")
 """Parts in C whose build takes seconds."""
 
-NEAREST = 3
+NEAREST = 5
 """Number of test files that are run for a fault."""
 
 SWAPPED = {
