@@ -24,6 +24,7 @@
 
 #include <string.h>
 
+#define WRAP_SPENDS
 #include "calls/libc_types.h"
 #include "calls/row.h"
 #include "stdio_state.h"
@@ -91,6 +92,5 @@
 #define ON_FSEEK(...)         FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))
 #define ON_FSETPOS(...)       FN(__VA_ARGS__, stdio_on_seek(&c, stream, ret))
 
-#define WRAP_SPENDS
 #define WRAP_TABLE "calls/stdio.def"
 #include "../../runtime/wrap_expand.h"
