@@ -1,5 +1,3 @@
-#include "lustre.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>

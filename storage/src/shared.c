@@ -1,5 +1,3 @@
-#include "shared.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,6 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "emulation.h"
 #include "params.h"
 #include "sys.h"
 

@@ -19,7 +19,6 @@
 
 #include "emulation.h"
 #include "kinds.h"
-#include "lustre.h"
 #include "sys.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -113,7 +113,7 @@ def cells_of(rank: int, edge: int, points: int) -> list[Cell]:
 
 
 def lanes() -> int:
-    """Returns the number of doubles in a vector of this machine's build (workloads/btio/lanes.h)."""
+    """Returns the number of doubles in a vector of this machine's build (workloads/btio/physics.h)."""
     macros = subprocess.run(
         ["cc", "-march=native", "-dM", "-E", "-"], input="", capture_output=True, text=True, check=True
     )

@@ -1,10 +1,10 @@
 /* Tests parts of btio one by one: the multipartition, the discrete operator, Fortran's number format,
  * Lustre's layouts. Run with any square number of ranks; prints what is wrong and exits 1. */
 #include "domain.h"
-#include "exponent.h"
+#include "run.h"
 #include "layout.h"
-#include "norms.h"
-#include "rhs.h"
+#include "exact.h"
+#include "solve.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,11 +1,10 @@
-#include "config.h"
-
-#include "two_phase.h"
-#include "writable.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "run.h"
+#include "two_phase.h"
+#include "writable.h"
 
 enum { WORD = sizeof(uint64_t) };
 

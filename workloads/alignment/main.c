@@ -1,10 +1,8 @@
 /* alignment: the main program. It measures what the edges of file domains cost in collective writes. */
-#include "config.h"
-#include "report.h"
-#include "run.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "run.h"
 
 int main(int argc, char **argv)
 {

@@ -1,4 +1,4 @@
-#include "report.h"
+#include "run.h"
 
 static const char *const KINDS[DOMAINS_COUNT] = {"even", "stripe-aligned", "bound to stripes"};
 

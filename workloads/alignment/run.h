@@ -3,11 +3,28 @@
 #ifndef ALIGNMENT_RUN_H
 #define ALIGNMENT_RUN_H
 
-#include "config.h"
+#include <limits.h>
+
+#include "file_domain.h"
+#include "hints.h"
+#include "options.h"
 #include "result.h"
 #include "two_phase.h"
 
-#include <limits.h>
+typedef struct Config {
+    int align; /* Kind of file domains: a value of DomainKind. */
+    int64_t transfer;
+    int segments;
+    const char *directory, *hints_file, *json, *log;
+    Hints hints;
+    bool fsync, keep, help;
+} Config;
+
+extern const OptionTable ALIGNMENT_OPTIONS;
+
+/* Parses the options, reads the hints file, and checks all values. Ends the program on bad input or --help.
+ * Collective. */
+void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
 
 typedef struct Run {
     const Config *config;
@@ -27,5 +44,8 @@ typedef struct Run {
 
 /* Writes the file, reads it back on other ranks and compares. Ends the program when I/O fails. Collective. */
 void run_all(Run *run, const Config *config, MPI_Comm comm);
+
+/* Collective. Prints the results and writes the JSON. */
+void report(Run *run);
 
 #endif

@@ -1,4 +1,4 @@
-#include "block.h"
+#include "solve.h"
 
 /* Adds the flux entry `t` and the viscous entry `n` at a place of the three blocks T + N, 2 N and T - N. */
 static inline void both(Blocks *blocks, int i, int j, lanes t, lanes n)

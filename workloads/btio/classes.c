@@ -1,7 +1,7 @@
-#include "classes.h"
-
 #include <stddef.h>
 #include <string.h>
+
+#include "domain.h"
 
 // clang-format off
 static const Class CLASSES[] = {

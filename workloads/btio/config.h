@@ -3,11 +3,11 @@
 #ifndef BTIO_CONFIG_H
 #define BTIO_CONFIG_H
 
-#include "classes.h"
+#include <mpi.h>
+
+#include "domain.h"
 #include "hints.h"
 #include "options.h"
-
-#include <mpi.h>
 
 typedef struct Config {
     /* Name of the class, as given; after config_read the name of a known class or "U". */

@@ -1,7 +1,7 @@
 #include "domain.h"
 
 #include "fail.h"
-#include "lanes.h"
+#include "physics.h"
 
 int square_edge(int ranks)
 {

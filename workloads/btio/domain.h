@@ -8,10 +8,32 @@
 #ifndef BTIO_DOMAIN_H
 #define BTIO_DOMAIN_H
 
-#include "classes.h"
-
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+/* The NPB classes of BT: sizes, time steps and the published norms.
+ *
+ * Source: the NAS Parallel Benchmarks, BT (NASA Ames reports RNR-94-007, NAS-95-020) and BT-IO (NAS-03-002);
+ * values of NPB 3.4. */
+
+enum { COMPONENTS = 5, POINT_BYTES = COMPONENTS * sizeof(double), PUBLISHED_WRITE_INTERVAL = 5 };
+
+typedef struct Class {
+    char letter;
+    int size, steps; /* Grid points in each direction, and number of time steps. */
+    double dt;
+    double residual[COMPONENTS];   /* RMS norms of the residual after the last step. */
+    double error[COMPONENTS];      /* RMS norms of the solution error after the last step. */
+    double dump_error[COMPONENTS]; /* Mean of the error norms over the dumps of a write interval of 5. */
+    bool has_dump_error;
+} Class;
+
+/* Returns the class with this name, or NULL. */
+const Class *class_named(const char *name);
+
+/* Returns the class with this grid and, unless `steps` is 0, with this many steps; NULL if there is none. */
+const Class *class_like(const int grid[3], int steps);
 
 enum { GHOSTS = 2, SMALLEST_CELL = 3, SMALLEST_GRID = 6 };
 
@@ -63,5 +85,19 @@ static inline double *point_of(const Cell *cell, double *field, int x, int y, in
 {
     return field + x * cell->stride[0] + y * cell->stride[1] + z * cell->stride[2];
 }
+
+typedef struct Exchange {
+    /* Buffers of the messages. The index of a message is direction * 2, plus 0 for the neighbour before or 1
+       for the neighbour after. */
+    double *send[6], *receive[6];
+    /* Size of both buffers of a message in doubles; a neighbour's planes have the same size as this rank's.
+     */
+    int doubles[6];
+} Exchange;
+
+void exchange_make(Exchange *exchange, const Domain *domain);
+
+/* Fills the ghost points of u from the ranks that own these points. Collective. */
+void exchange_ghosts(const Exchange *exchange, const Domain *domain);
 
 #endif

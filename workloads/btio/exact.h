@@ -22,4 +22,17 @@ void fill_exact(const Domain *domain, const Exact *exact);
 /* Fills u with the initial guess inside the grid and the exact solution on its boundary. */
 void fill_initial(const Domain *domain, const Exact *exact);
 
+/* Root-mean-square norms over the grid, one for each component; the divisor is the number of interior points.
+ */
+
+/* Computes the norm of u minus the exact solution, over all points. Collective; every rank gets the
+ * result. */
+void error_norm(const Domain *domain, const Exact *exact, double norm[COMPONENTS]);
+
+/* Computes the norm of the field that `field_of` selects, over the interior points, divided by `divisor`.
+ * Collective. */
+typedef double *FieldOf(const Cell *cell);
+FieldOf rhs_of, forcing_of;
+void interior_norm(const Domain *domain, FieldOf *field_of, double divisor, double norm[COMPONENTS]);
+
 #endif

@@ -1,5 +1,4 @@
-#include "exchange.h"
-
+#include "domain.h"
 #include "fail.h"
 
 /* Copies GHOSTS planes of a cell to `buffer`, or back from it if `out` is false. The first plane has the

@@ -1,12 +1,11 @@
 /* epio: a file for each process, as Fortran's sequential unformatted output writes it: one record for each
  * cell, its length in bytes as a 4-byte integer before and after it. */
-#include "io_posix.h"
-
-#include "fail.h"
-
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
+#include "store.h"
 
 enum { MARKER = EPIO_RECORD_EXTRA / 2, LONGEST_RECORD = INT32_MAX - EPIO_RECORD_EXTRA };
 

@@ -1,5 +1,5 @@
 /* The method fortran: direct access with records of one grid point, 40 bytes each, in one shared file. */
-#include "io_posix.h"
+#include "store.h"
 
 typedef void Transfer(Store *store, double *point, long long offset);
 

@@ -1,10 +1,9 @@
 /* The method full: one collective write of all points of a rank, through a file type made of one subarray for
  * each cell. */
-#include "io_mpi.h"
+#include <stdlib.h>
 
 #include "fail.h"
-
-#include <stdlib.h>
+#include "store.h"
 
 /* Elements are points of five doubles; the type covers one dump, so that the view repeats it dump after dump.
  */

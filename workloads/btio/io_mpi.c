@@ -1,4 +1,4 @@
-#include "io_mpi.h"
+#include "store.h"
 
 void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view)
 {

@@ -1,9 +1,9 @@
-#include "io_posix.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "store.h"
 
 static void open_file(Store *store, bool writing)
 {

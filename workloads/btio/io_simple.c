@@ -1,5 +1,5 @@
 /* The method simple: one independent write for each row of each cell. */
-#include "io_mpi.h"
+#include "store.h"
 
 static void open_simple(Store *store, bool writing) { mpi_open(store, writing, MPI_DOUBLE, MPI_DOUBLE); }
 

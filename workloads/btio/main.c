@@ -1,11 +1,11 @@
 /* btio: the main program. It runs NPB's BT solver with BT-IO, or BT's I/O pattern without the solver. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "config.h"
 #include "fail.h"
 #include "pattern.h"
-#include "report.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "run.h"
 
 static int finish(Run *run)
 {

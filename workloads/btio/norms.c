@@ -1,6 +1,6 @@
-#include "norms.h"
-
 #include <math.h>
+
+#include "exact.h"
 
 /* Sums the squares over all ranks, divides by the number of interior points in each direction, one direction
  * after the other as in NPB, and takes the square root. */

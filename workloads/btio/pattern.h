@@ -7,10 +7,36 @@
 #ifndef BTIO_PATTERN_H
 #define BTIO_PATTERN_H
 
-#include "domain.h"
-#include "pattern_config.h"
-
 #include <limits.h>
+#include <mpi.h>
+
+#include "domain.h"
+#include "hints.h"
+#include "options.h"
+#include "result.h"
+
+/* The configuration of a run of BT's I/O pattern alone: options, or the five lines of Northwestern's
+ * inputbt.data. */
+
+typedef struct PatternConfig {
+    const char *method, *operation, *directory, *hints_file, *json;
+    const char *input; /* Path of the five-line input file; NULL if there is none. */
+    int grid[3], dumps;
+    Hints hints;
+    bool per_cell, no_check, keep, help;
+    bool writes, reads; /* True for each of the two phases that the operation has. */
+} PatternConfig;
+
+extern const OptionTable PATTERN_OPTIONS;
+
+/* Returns true if the command line asks for the I/O pattern and not for the solver: its first argument is a
+ * file or it names one of the pattern's methods or, without any argument, there is a five-line
+ * ./inputbt.data. Collective. */
+bool pattern_wanted(int argc, char **argv, MPI_Comm comm);
+
+/* Parses the options, reads the input and hints files, and checks all values. Ends the program on bad input
+ * or --help. Collective. */
+void pattern_config_read(PatternConfig *config, int argc, char **argv, MPI_Comm comm);
 
 typedef struct Pattern Pattern;
 
@@ -66,7 +92,37 @@ void pattern_spoil(const Pattern *pattern);
 /* Returns the number of components of own points that differ from the values of `dump`. */
 long long pattern_differences(const Pattern *pattern, int dump);
 
+/* Results of one operation; times are in seconds, as spreads over the ranks. */
+typedef struct Operation {
+    bool writing;
+    Spread total; /* Time from before the file is opened until it is closed. */
+    /* Times of opening, of the calls of all dumps, and of waiting for nonblocking calls. */
+    Spread setup, post, wait;
+    Spread transfer; /* Time of the calls and the waiting together. */
+    long long calls; /* Number of data calls of a rank. */
+    /* Number of values, on all ranks, that differ from the written ones; 0 if they were not compared. */
+    long long wrong;
+} Operation;
+
+/* Performs one operation. If it fails, removes the file and ends the program. Collective. */
+Operation pattern_operate(Pattern *pattern, bool writing, bool check);
+
 /* Runs the I/O pattern without the solver: reads the options and returns the exit status. */
 int pattern_main(int argc, char **argv, MPI_Comm comm);
+
+typedef struct PatternReport {
+    const PatternConfig *config;
+    const Pattern *pattern;
+    int count;
+    const Operation *operations;
+    ResultFile file;             /* Facts about the file after the last operation. */
+    const char *status, *detail; /* Result of the verification and its explanation. */
+} PatternReport;
+
+/* Prints the lines about one operation. Called by rank 0. */
+void pattern_print(const PatternReport *report, const Operation *operation);
+
+/* Writes the file of --json. Collective; notes errors. */
+void pattern_json(const PatternReport *report, Trouble *trouble);
 
 #endif

@@ -1,7 +1,7 @@
-#include "pattern_report.h"
-
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "pattern.h"
 
 static void say_start(const PatternConfig *config)
 {

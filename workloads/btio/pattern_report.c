@@ -1,7 +1,7 @@
-#include "pattern_report.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "pattern.h"
 
 static double bytes_moved(const Pattern *pattern)
 {

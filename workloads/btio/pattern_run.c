@@ -1,9 +1,9 @@
-#include "pattern_run.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "pattern.h"
 
 /* Checks the file's size first, because an MPI library may read past the end of a file without an error. */
 static void check_size(Pattern *pattern)

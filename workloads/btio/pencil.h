@@ -6,7 +6,7 @@
 #define BTIO_PENCIL_H
 
 #include "domain.h"
-#include "lanes.h"
+#include "physics.h"
 
 /* Directions of a sweep that solves along the lines of direction `along`. The lanes of a pencil are
  * neighbouring lines in direction `side`; pencils are layered in direction `layer`. */

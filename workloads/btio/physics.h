@@ -7,7 +7,22 @@
 #ifndef BTIO_PHYSICS_H
 #define BTIO_PHYSICS_H
 
-#include "lanes.h"
+/* A vector of doubles, one for each of LANES neighbouring lines of a sweep.
+ *
+ * All arithmetic of the solver is on whole vectors, lane by lane. A point therefore sees the same operations
+ * whatever its place in a cell, and the solution has the same bits for any number of ranks. */
+
+#ifdef __AVX512F__
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+/* A vector at any address, aligned or not. */
+typedef double lanes_anywhere
+    __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 
 #define GAMMA            1.4         /* NPB's c1: the ratio of specific heats. */
 #define GAMMA_1          0.4         /* NPB's c2: c1 - 1. */

@@ -1,13 +1,12 @@
-#include "report.h"
-
-#include "fail.h"
-#include "finite.h"
-#include "two_phase.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
+#include "json.h"
+#include "run.h"
+#include "two_phase.h"
 
 static double million_points_bytes(const Config *config)
 {

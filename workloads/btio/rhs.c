@@ -1,10 +1,9 @@
-#include "rhs.h"
+#include <stdlib.h>
 
 #include "fail.h"
 #include "pencil.h"
 #include "physics.h"
-
-#include <stdlib.h>
+#include "solve.h"
 
 /* The values by which a row contributes to its neighbours: the flux, and the function whose second difference
  * is taken. */

@@ -1,15 +1,39 @@
 #include "run.h"
 
-#include "fail.h"
-#include "norms.h"
-#include "page_cache.h"
-#include "phases.h"
-#include "rhs.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "../../profiler/include/iolens.h"
+#include "exact.h"
+#include "fail.h"
+#include "page_cache.h"
+#include "solve.h"
+
+/* Marks the phases of a run for the profiler, if it is present (iolens.h). */
+
+enum phase {
+    PHASE_EXCHANGE = 1,
+    PHASE_RHS,
+    PHASE_SOLVE_X,
+    PHASE_SOLVE_Y,
+    PHASE_SOLVE_Z,
+    PHASE_ADD,
+    PHASE_WRITE,
+    PHASE_READ,
+    PHASE_VERIFY
+};
+
+static const char *const LABEL[] = {
+    [PHASE_EXCHANGE] = "exchange", [PHASE_RHS] = "rhs",         [PHASE_SOLVE_X] = "x solve",
+    [PHASE_SOLVE_Y] = "y solve",   [PHASE_SOLVE_Z] = "z solve", [PHASE_ADD] = "add",
+    [PHASE_WRITE] = "write",       [PHASE_READ] = "read",       [PHASE_VERIFY] = "verify",
+};
+
+static void phase_begin(enum phase phase) { iolens_region_begin((int)phase, LABEL[phase]); }
+
+static void phase_end(enum phase phase) { iolens_region_end((int)phase); }
 
 enum { STEPS_PER_LINE = 20 };
 

@@ -3,8 +3,8 @@
 #define BTIO_RUN_H
 
 #include "config.h"
+#include "domain.h"
 #include "exact.h"
-#include "exchange.h"
 #include "result.h"
 #include "solve.h"
 #include "store.h"
@@ -54,5 +54,52 @@ bool run_has_io(const Run *run);
 
 /* Prints a line on rank 0. */
 void run_say(const Run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Verifies the result by NPB's published norms, or by the norms of the field in memory at the time of each
+ * dump. */
+
+typedef enum { VERIFY_SUCCESSFUL, VERIFY_UNSUCCESSFUL, VERIFY_NOT_PERFORMED } VerifyStatus;
+
+/* Largest relative difference from the reference that NPB allows. */
+#define VERIFY_EPSILON 1.0e-8
+
+/* RMS norms at the end of the run. */
+typedef struct Answer {
+    bool known; /* True if there is an answer; false if nothing was computed (--io-only). */
+    double residual[COMPONENTS], error[COMPONENTS];
+} Answer;
+
+typedef struct Verdict {
+    VerifyStatus status;
+    char detail[256]; /* Explanation of the verdict; empty if nothing needs explaining. */
+    Answer answer;
+} Verdict;
+
+/* Computes the final norms, compares them with the reference, prints the comparison as NPB does and returns
+ * the verdict. Collective. */
+Verdict verify(Run *run);
+
+/* Times in seconds over the ranks, gathered after the run. Collective. */
+typedef struct Measured {
+    Spread total, io, verify;
+    double megabytes;     /* Size of all dumps in 10^6 bytes. */
+    double mops;          /* Millions of operations per second by NPB's count; NaN without the solver. */
+    double *dump_seconds; /* For each dump, the longest time that a rank took. */
+    long long write_calls, read_calls; /* Largest number of calls that a rank made, for writes and for
+                                        * reads. */
+} Measured;
+
+Measured report_measure(Run *run);
+
+void report_header(const Run *run);
+void report_statistics(const Run *run, const Measured *measured);
+void report_footer(const Run *run, const Measured *measured, const Verdict *verdict);
+
+/* Writes the file of --json if requested. Collective; notes errors. */
+void report_json(Run *run, const Measured *measured, const Verdict *verdict, Trouble *trouble);
+
+/* Writes a number in Fortran's E format, which scripts that read NPB's output expect, like
+ * 0.1703428370954E+00 for 13 digits; NaN and Infinity as these words. `text` has room for 40 characters. */
+void exponent_form(double value, int digits, char text[40]);
 
 #endif

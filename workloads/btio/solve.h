@@ -3,8 +3,34 @@
 #ifndef BTIO_SOLVE_H
 #define BTIO_SOLVE_H
 
-#include "block.h"
 #include "domain.h"
+#include "exact.h"
+#include "physics.h"
+
+/* The rows of the block-tridiagonal systems: 5x5 blocks in the frame of one line, for LANES lines at once.
+ *
+ *   lower_g w_{g-1} + (I + 2 N) w_g + upper_g w_{g+1} = r_g
+ *   lower_g = -(T + N) at g-1,   upper_g = T - N at g+1
+ *   T = dt/(2h) * Jacobian of the flux,   N = dt/h^2 * (Jacobian of the viscous function + d I)
+ *
+ * Many entries are zero; they are neither computed nor multiplied. */
+
+/* Parts of the matrix to which a row's state contributes: T + N, I + 2 N and T - N of that row. */
+typedef struct Blocks {
+    lanes minus_lower[5][5], centre[5][5], upper[5][5];
+} Blocks;
+
+/* A row after elimination, w_g = r_g - C_g w_{g+1}: columns 0 to 4 hold C_g, and column 5 holds r_g. */
+typedef lanes Row[5][6];
+
+void blocks_of(const lanes u[COMPONENTS], const Metric *metric, double dt, Blocks *blocks);
+
+/* Eliminates w_{g-1} from row g with the right-hand side r. */
+void eliminate(const Blocks *before, const Blocks *here, const Blocks *after, const lanes r[COMPONENTS],
+               const Row previous, Row row);
+
+/* Computes w_g from the eliminated row and w_{g+1}. */
+void substitute(const Row row, const lanes next[COMPONENTS], lanes w[COMPONENTS]);
 
 /* Memory for the sweeps. A sweep processes pencils in batches: it eliminates a batch forward through all
  * cells and substitutes backward before the next batch, so that the eliminated rows are still in the
@@ -31,5 +57,15 @@ void solve_direction(const Solver *solver, const Domain *domain, int direction, 
 
 /* Adds rhs to u on the interior points. */
 void add_update(const Domain *domain);
+
+/* The explicit part of a time step: rhs = dt * (forcing + L_x(u) + L_y(u) + L_z(u)) on the interior points of
+ * the grid. */
+
+/* Computes rhs; the ghost points of u must be filled. */
+void compute_rhs(const Domain *domain, double dt);
+
+/* Sets the forcing for which the exact solution is stationary: minus the discrete operator applied to it.
+ * Leaves the exact solution in u. Collective. */
+void compute_forcing(const Domain *domain, const Exact *exact, const Exchange *exchange);
 
 #endif

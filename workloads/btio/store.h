@@ -7,10 +7,10 @@
 #ifndef BTIO_STORE_H
 #define BTIO_STORE_H
 
+#include <limits.h>
+
 #include "config.h"
 #include "domain.h"
-
-#include <limits.h>
 
 typedef struct Store Store;
 
@@ -82,5 +82,24 @@ long long store_differences(const Store *store, double shift);
 
 /* Returns the number of the first point of a cell's row in the file, where dump 0 begins with point 0. */
 long long file_point(const Domain *domain, const Cell *cell, int y, int z, int dump);
+
+/* Opens the file with the hints and sets the view with the same hints, because some libraries use them only
+ * there. */
+void mpi_open(Store *store, bool writing, MPI_Datatype etype, MPI_Datatype view);
+
+/* Counts a call of MPI-IO, and notes an error if it failed or moved fewer than `wanted` items of `type`. */
+void mpi_moved(Store *store, int code, const MPI_Status *status, MPI_Datatype type, int wanted,
+               const char *verb);
+
+void mpi_close(Store *store);
+
+/* Opens a shared file, which rank 0 creates before the others open it. */
+void posix_open(Store *store, bool writing);
+
+/* Moves all `bytes` at `offset`, by one call unless the kernel moves less. Notes the reason of a failure. */
+void posix_write(Store *store, const void *from, size_t bytes, long long offset);
+void posix_read(Store *store, void *to, size_t bytes, long long offset);
+
+void posix_close(Store *store);
 
 #endif

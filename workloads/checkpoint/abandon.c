@@ -1,9 +1,9 @@
-#include "abandon.h"
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "store.h"
 
 /* State that the signal handler needs; a handler gets no arguments of its own. */
 static struct {

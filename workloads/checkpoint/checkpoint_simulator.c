@@ -1,5 +1,5 @@
 /* checkpoint_simulator: how MAPL's climate models write a checkpoint. */
-#include "simulate.h"
+#include "config.h"
 
 static const char USAGE[] =
     "checkpoint_simulator: write a checkpoint of 3-D fields on a cubed sphere as MAPL does\n"

@@ -64,4 +64,15 @@ typedef struct Program {
  * input or --help. Collective: every rank gets the same configuration. */
 void config_read(Config *config, const Program *program, int argc, char **argv, MPI_Comm comm);
 
+int simulate(const Program *program, int argc, char **argv);
+
+/* Runs single parts of a checkpoint: raw_bw (each writer writes, closes and removes a file of its own),
+ * gatherv (an equal share of every rank to its writer), combo (both, one after the other). Writer groups are
+ * as equal as `rank * writers / ranks` makes them. */
+
+void kernel_check(const Config *config, int ranks, Trouble *trouble);
+
+/* Runs a kernel and returns the exit status. Collective. */
+int kernel_run(const Program *program, const Config *config, MPI_Comm world);
+
 #endif

@@ -1,7 +1,7 @@
-#include "field.h"
-
 #include <stdint.h>
 #include <string.h>
+
+#include "cube.h"
 
 static uint64_t mix(uint64_t x)
 {

@@ -1,6 +1,6 @@
 #include "fortran.h"
 
-#include "finite.h"
+#include "json.h"
 
 #include <math.h>
 #include <stdio.h>

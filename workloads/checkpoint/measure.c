@@ -1,6 +1,6 @@
-#include "measure.h"
-
 #include <math.h>
+
+#include "run.h"
 
 static const double MIB = 1024.0 * 1024.0;
 

@@ -1,5 +1,5 @@
 /* restart_simulator: how MAPL's climate models read a checkpoint. */
-#include "simulate.h"
+#include "config.h"
 
 static const char USAGE[] = "restart_simulator: read, as MAPL does, the checkpoint that checkpoint_simulator "
                             "wrote, and check every value\n"

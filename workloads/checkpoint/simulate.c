@@ -1,10 +1,8 @@
-#include "simulate.h"
-
-#include "kernel.h"
-#include "summary.h"
-
 #include <stdlib.h>
 #include <time.h>
+
+#include "config.h"
+#include "run.h"
 
 static double now(void)
 {

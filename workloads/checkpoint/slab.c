@@ -1,6 +1,6 @@
-#include "slab.h"
-
 #include <string.h>
+
+#include "cube.h"
 
 long long slab_cells(const Cube *cube, int group, int levels)
 {

@@ -1,7 +1,5 @@
 #include "store.h"
 
-#include "abandon.h"
-
 #include <errno.h>
 #include <math.h>
 #include <string.h>

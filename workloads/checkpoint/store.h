@@ -8,9 +8,9 @@
 #ifndef CHECKPOINT_STORE_H
 #define CHECKPOINT_STORE_H
 
-#include "cube.h"
-
 #include <limits.h>
+
+#include "cube.h"
 
 enum { FORTRAN_RECORD_MAX = INT_MAX - 8 };
 
@@ -72,5 +72,13 @@ void store_remove(Store *store);
 /* If any rank noted an error, removes the files that this run wrote and ends the program. Collective over all
  * ranks. */
 void store_check(Store *store);
+
+/* Removes the unfinished files of a job when its launcher ends it by SIGTERM, SIGINT or SIGHUP. Afterwards
+ * the signal has its usual effect. */
+
+void abandon_add(const char *path);
+
+/* Cancels the removal, because the files are complete or already removed. */
+void abandon_none(void);
 
 #endif

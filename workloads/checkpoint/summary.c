@@ -1,9 +1,8 @@
-#include "summary.h"
-
-#include "fortran.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "fortran.h"
+#include "run.h"
 
 static char letter(bool truth) { return truth ? 'T' : 'F'; }
 

@@ -1,7 +1,7 @@
-#include "summary.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "run.h"
 
 typedef struct Extra {
     const Run *run;

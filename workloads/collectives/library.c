@@ -1,10 +1,10 @@
-#include "library.h"
-
 #include <fnmatch.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "run.h"
 
 /* Shell patterns of the variables to read: Open MPI's names, then MPICH's. */
 static const char *const WANTED[] = {

@@ -1,9 +1,9 @@
 /* collectives: the main program. It measures the latencies of MPI's collective operations and of messages. */
-#include "fail.h"
-#include "report.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "fail.h"
+#include "run.h"
 
 /* Calls each operation once before the measurement, because some components of the MPI library create
  * communicators at their first call, and print messages about them. */

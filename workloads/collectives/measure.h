@@ -2,8 +2,8 @@
 #ifndef COLLECTIVES_MEASURE_H
 #define COLLECTIVES_MEASURE_H
 
+#include "config.h"
 #include "latency.h"
-#include "operations.h"
 
 /* Returns the number of calls: `wanted`, or if that is 0, 1000 for messages up to 8192 bytes and 100
  * above. */

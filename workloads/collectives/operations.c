@@ -1,11 +1,10 @@
-#include "operations.h"
-
-#include "fail.h"
-
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "config.h"
+#include "fail.h"
 
 enum { ROOT = 0, GARBAGE = 0xA5 };
 

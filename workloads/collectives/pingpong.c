@@ -1,10 +1,9 @@
-#include "pingpong.h"
-
-#include "fail.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
+#include "run.h"
 
 enum { TAG = 3, GARBAGE = 0xA5 };
 

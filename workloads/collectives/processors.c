@@ -1,10 +1,9 @@
-#include "processors.h"
+#include <sched.h>
+#include <stdlib.h>
 
 #include "fail.h"
 #include "result.h"
-
-#include <sched.h>
-#include <stdlib.h>
+#include "run.h"
 
 enum { MOST = 8192 }; /* Largest number of processors of one node. */
 

@@ -1,14 +1,12 @@
-#include "report.h"
-
-#include "eager.h"
-#include "result.h"
-
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "result.h"
+#include "run.h"
 
 static const double MICRO = 1e6;
 

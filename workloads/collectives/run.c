@@ -1,13 +1,11 @@
 #include "run.h"
 
-#include "eager.h"
-#include "fail.h"
-#include "pingpong.h"
-
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "fail.h"
 
 static void keep(Run *run, Latency latency, Told tell)
 {

@@ -1,7 +1,5 @@
 #include "json.h"
 
-#include "finite.h"
-
 static void put_string(FILE *out, const char *text)
 {
     fputc('"', out);

@@ -1,14 +1,14 @@
 #include "options.h"
 
-#include "finite.h"
-#include "hints.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "hints.h"
+#include "json.h"
 
 static void *field(void *config, const Option *option) { return (char *)config + option->offset; }
 

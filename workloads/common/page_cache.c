@@ -1,7 +1,5 @@
 #include "page_cache.h"
 
-#include "finite.h"
-
 #include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
@@ -10,6 +8,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "json.h"
 
 enum { TRIES = 10 };
 

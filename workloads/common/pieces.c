@@ -1,6 +1,6 @@
-#include "pieces.h"
-
 #include <stdlib.h>
+
+#include "file_domain.h"
 
 /* Returns the index of the first piece that ends behind `offset`. */
 static size_t first_behind(const Request *request, int64_t offset)

@@ -1,11 +1,11 @@
-#include "write_log.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "two_phase.h"
 
 void writes_note(WriteLog *log, const AggregatorWrite *write)
 {

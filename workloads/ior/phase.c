@@ -1,5 +1,3 @@
-#include "phase.h"
-
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +5,67 @@
 #include <sys/stat.h>
 
 #include "page_cache.h"
-#include "pattern.h"
+#include "settings.h"
+#include "test.h"
+
+/* The contents of the files: words that identify the task that wrote them and, every 4096 bytes, a word that
+ * depends on its offset. */
+
+/* Number of bytes between two stamps. */
+enum { STAMP_EVERY = 4096 };
+
+/* Returns a well mixed word made from a counter, by splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t mixed(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static bool is_mixed(const Settings *s) { return s->packet[0] == 'i' || s->packet[0] == 'r'; }
+
+/* Fills a buffer with the words of task `writer`, without stamps. */
+static void pattern_fill(const Settings *settings, int writer, char *buffer, int64_t bytes)
+{
+    uint64_t *words = (uint64_t *)buffer;
+    uint64_t seed = (uint64_t)writer << 32 | (uint32_t)settings->signature;
+    for (int64_t i = 0; i < bytes / 8; i++)
+        words[i] = is_mixed(settings) ? mixed(seed + (uint64_t)i) : seed + (uint64_t)i;
+}
+
+static uint64_t stamp(const Settings *settings, int writer, int64_t offset)
+{
+    uint64_t where =
+        (uint64_t)writer << 48 ^ (uint64_t)(uint32_t)settings->signature << 16 ^ (uint64_t)offset;
+    return is_mixed(settings) ? mixed(where) : where;
+}
+
+/* Puts words that depend on the file offset into a filled buffer; does nothing for the packet type
+ * timestamp. */
+static void pattern_stamp(const Settings *settings, int writer, char *buffer, int64_t bytes, int64_t offset)
+{
+    uint64_t *words = (uint64_t *)buffer;
+    if (settings->packet[0] == 't')
+        return;
+    for (int64_t at = 0; at < bytes; at += STAMP_EVERY)
+        words[at / 8] = stamp(settings, writer, offset + at);
+}
+
+/* Returns how many 64-bit words of `found` differ from those that task `writer` wrote at `offset`; `expected`
+ * is a buffer that pattern_fill filled for this task. `first` receives the offset of the first wrong word. */
+static int64_t pattern_errors(const Settings *settings, int writer, char *expected, const char *found,
+                              int64_t bytes, int64_t offset, int64_t *first)
+{
+    int64_t wrong = 0;
+    pattern_stamp(settings, writer, expected, bytes, offset);
+    if (memcmp(expected, found, (size_t)bytes) == 0)
+        return 0;
+    for (int64_t at = 0; at < bytes; at += 8)
+        if (memcmp(expected + at, found + at, 8) != 0 && wrong++ == 0)
+            *first = offset + at;
+    return wrong;
+}
 
 enum { TOLD = 5 };
 

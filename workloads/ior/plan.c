@@ -1,8 +1,7 @@
-#include "plan.h"
-
 #include <stdlib.h>
 
 #include "result.h"
+#include "test.h"
 
 Team team_make(const Settings *settings, MPI_Comm all)
 {

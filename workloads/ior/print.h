@@ -40,4 +40,15 @@ int print_values(const Test *test, Step step, double *bandwidth, double *seconds
 /* Returns the current time as "Sat Nov 21 10:00:00 2026". */
 const char *print_now(void);
 
+typedef struct Typical {
+    double least, most, mean, deviation; /* `deviation` is the standard deviation of the population, which
+                                          * divides by the number of values. */
+    double median, low, high;            /* Median, and the bounds of its 95 % interval; the bounds are NAN if
+                                          * there are fewer than six values. */
+} Typical;
+
+/* Computes the statistics and sorts `values`. The bounds of the interval are two of the values themselves
+ * (order statistics; Conover, Practical Nonparametric Statistics, 3.2). */
+Typical typical_of(double *values, int count);
+
 #endif

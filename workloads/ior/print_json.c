@@ -4,7 +4,6 @@
 #include <sys/utsname.h>
 
 #include "print.h"
-#include "statistics.h"
 
 #define MIB 1048576.0
 

@@ -5,9 +5,8 @@
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 
-#include "finite.h"
+#include "json.h"
 #include "print.h"
-#include "statistics.h"
 
 #define MIB 1048576.0
 #define GIB 1073741824.0

@@ -1,7 +1,7 @@
-#include "statistics.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "print.h"
 
 enum { INTERVAL_FROM = 6 };
 

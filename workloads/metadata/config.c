@@ -1,12 +1,11 @@
-#include "config.h"
-
-#include "fail.h"
-#include "writable.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "fail.h"
+#include "run.h"
+#include "writable.h"
 
 static const char USAGE[] =
     "metadata: create, stat, read and remove many small files, in the manner of mdtest\n"

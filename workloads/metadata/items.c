@@ -1,5 +1,3 @@
-#include "items.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "run.h"
 
 typedef struct Path {
     char text[PATH_MAX];

@@ -1,7 +1,7 @@
-#include "report.h"
-
 #include <math.h>
 #include <stdio.h>
+
+#include "run.h"
 
 void report_header(const Run *run, int nodes)
 {

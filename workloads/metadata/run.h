@@ -2,9 +2,54 @@
 #ifndef METADATA_RUN_H
 #define METADATA_RUN_H
 
-#include "items.h"
+#include <mpi.h>
+
+#include "fail.h"
 #include "latency.h"
+#include "options.h"
 #include "result.h"
+
+typedef struct Config {
+    int items, iterations, stride;
+    int64_t write_bytes, read_bytes;
+    bool unique, sync;
+    bool create, stat, read, remove, find;
+    const char *find_name, *newer;
+    int64_t find_size;
+    const char *preset, *directory, *json;
+    bool help;
+} Config;
+
+extern const OptionTable METADATA_OPTIONS;
+
+/* Parses the options, applies the preset and checks all values. Ends the program on bad input or --help.
+ * Collective: every rank gets the same configuration. */
+void config_read(Config *config, int argc, char **argv, MPI_Comm comm);
+
+typedef struct Items {
+    const Config *config;
+    MPI_Comm comm;
+    int rank, ranks;
+    unsigned char *content, *seen; /* `content`: the bytes of one file to write. `seen`: room for the bytes of
+                                    * a file that is read. */
+} Items;
+
+void items_make(Items *items, const Config *config, MPI_Comm comm);
+void items_free(Items *items);
+
+/* Operations on file number `item` of the rank `owner`. An error is noted together with the path. */
+void item_create(const Items *items, int owner, int item, Trouble *trouble);
+void item_stat(const Items *items, int owner, int item, Trouble *trouble);
+void item_read(const Items *items, int owner, int item, Trouble *trouble);
+void item_remove(const Items *items, int owner, int item, Trouble *trouble);
+
+/* Makes the folder of each rank, or the shared folder; an existing folder is an error. Collective: all ranks
+ * get the same error. */
+void folders_make(const Items *items, Trouble *trouble);
+void folders_remove(const Items *items, Trouble *trouble);
+
+/* After an error, removes this rank's remaining items and then the folders. Collective. */
+void items_clear(const Items *items);
 
 enum { PHASE_COUNT = 5 };
 
@@ -40,5 +85,11 @@ void run_prepare(Run *run, const Config *config, MPI_Comm comm);
 void run_all(Run *run, Trouble *trouble);
 
 void run_free(Run *run);
+
+void report_header(const Run *run, int nodes);
+void report_table(const Run *run);
+
+/* Collective. Prints the results and writes the JSON. */
+void report_json(const Run *run, int nodes, Trouble *trouble);
 
 #endif
