@@ -1,13 +1,11 @@
 /* The context of the process, and the table of its descriptors below the mount point. */
-#include "emulation.h"
-
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulation.h"
 #include "sys.h"
 
 #define DESCRIPTORS 65536

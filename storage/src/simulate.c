@@ -5,7 +5,6 @@
  * at which everything is on the targets, and the work of each target. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,6 @@
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "run.h"
-#include "two_phase.h"
 #include "writable.h"
 
 enum { WORD = sizeof(uint64_t) };

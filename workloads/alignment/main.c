@@ -1,5 +1,4 @@
 /* alignment: the main program. It measures what the edges of file domains cost in collective writes. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "run.h"

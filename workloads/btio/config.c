@@ -1,12 +1,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "domain.h"
 #include "store.h"
 #include "two_phase.h"
 #include "writable.h"

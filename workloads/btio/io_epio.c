@@ -1,8 +1,6 @@
 /* epio: a file for each process, as Fortran's sequential unformatted output writes it: one record for each
  * cell, its length in bytes as a 4-byte integer before and after it. */
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "fail.h"
 #include "store.h"

@@ -1,12 +1,9 @@
 /* The method full without MPI-IO: the same collective transfers through the toolkit's own two-phase method,
  * in which each stripe always belongs to the same aggregator, as in ROMIO's driver for Lustre. */
-#include "store.h"
-
-#include "fail.h"
-#include "two_phase.h"
-
 #include <stdlib.h>
-#include <string.h>
+
+#include "store.h"
+#include "two_phase.h"
 
 /* A row of a cell: the place of its points in dump 0 of the file, and the position in the store's buffer
  * where they begin. */

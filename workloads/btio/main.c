@@ -1,8 +1,6 @@
 /* btio: the main program. It runs NPB's BT solver with BT-IO, or BT's I/O pattern without the solver. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "config.h"
 #include "fail.h"
 #include "pattern.h"
 #include "run.h"

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char PATTERN_METHOD_NAMES[] = "0 mpi-collective, 1 mpi-independent, 2 pnetcdf, 3 pnetcdf-nonblocking";
 

@@ -1,10 +1,7 @@
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "domain.h"
 #include "fail.h"
 #include "pattern.h"
 

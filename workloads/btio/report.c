@@ -1,9 +1,6 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "fail.h"
 #include "json.h"
 #include "run.h"
 #include "two_phase.h"

@@ -2,7 +2,6 @@
 
 #include "fail.h"
 #include "pencil.h"
-#include "physics.h"
 #include "solve.h"
 
 /* The values by which a row contributes to its neighbours: the flux, and the function whose second difference

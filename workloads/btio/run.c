@@ -2,14 +2,10 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "../../profiler/include/iolens.h"
-#include "exact.h"
 #include "fail.h"
 #include "page_cache.h"
-#include "solve.h"
 
 /* Marks the phases of a run for the profiler, if it is present (iolens.h). */
 

@@ -1,11 +1,10 @@
 #include "store.h"
 
-#include "fail.h"
-
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "fail.h"
 
 const char METHOD_NAMES[] = "full simple epio fortran none";
 

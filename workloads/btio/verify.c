@@ -1,12 +1,8 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "exact.h"
 #include "json.h"
 #include "run.h"
-#include "solve.h"
 
 /* Compares the norms with the reference and prints the result; without a reference, only prints the norms.
  * Returns true if all values are near the reference. */

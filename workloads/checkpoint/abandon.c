@@ -1,6 +1,5 @@
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "store.h"

@@ -3,14 +3,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <libgen.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "cube.h"
 #include "store.h"
 
 /* Resource files in ESMF's format, as MAPL's simulators read them: `KEY: value` on a line, # or ! begins a

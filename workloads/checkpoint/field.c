@@ -1,6 +1,3 @@
-#include <stdint.h>
-#include <string.h>
-
 #include "cube.h"
 
 static uint64_t mix(uint64_t x)

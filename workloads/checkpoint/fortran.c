@@ -1,11 +1,9 @@
 #include "fortran.h"
 
-#include "json.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "json.h"
 
 enum { DIGITS = 8 };
 

@@ -1,18 +1,10 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "cube.h"
-#include "fail.h"
-#include "json.h"
 #include "result.h"
 #include "store.h"
 

@@ -1,12 +1,9 @@
 #include "run.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "page_cache.h"
-#include "store.h"
 
 static size_t part_cells(const Run *run) { return field_cells(&run->cube) * (size_t)run->cube.levels; }
 

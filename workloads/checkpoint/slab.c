@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "cube.h"
 
 long long slab_cells(const Cube *cube, int group, int levels)

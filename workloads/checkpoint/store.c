@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

@@ -1,13 +1,11 @@
 /* Sequential records as Fortran writes them with form='unformatted'. */
-#include "store.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "store.h"
 
 enum { MARK = sizeof(int32_t) };
 

@@ -1,6 +1,3 @@
-#include <stdio.h>
-#include <string.h>
-
 #include "fortran.h"
 #include "run.h"
 

@@ -1,10 +1,8 @@
 #include "config.h"
 
-#include "fail.h"
-#include "writable.h"
-
 #include <stdlib.h>
-#include <string.h>
+
+#include "writable.h"
 
 static const char USAGE[] =
     "collectives: latency of MPI's collective operations, or of messages between two ranks\n"

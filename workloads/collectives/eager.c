@@ -1,7 +1,5 @@
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "fail.h"
 #include "run.h"
 
 enum { DATA = 1, CALL = 2, ANSWER = 3, ROUNDS = 8 };

@@ -1,8 +1,4 @@
 #include <fnmatch.h>
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "run.h"
 

@@ -1,8 +1,6 @@
 /* collectives: the main program. It measures the latencies of MPI's collective operations and of messages. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "fail.h"
 #include "run.h"
 
 /* Calls each operation once before the measurement, because some components of the MPI library create

@@ -1,6 +1,5 @@
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "config.h"

@@ -1,8 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "fail.h"
 #include "run.h"
 
 enum { TAG = 3, GARBAGE = 0xA5 };

@@ -1,7 +1,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "fail.h"
 #include "result.h"
 #include "run.h"
 

@@ -1,9 +1,7 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "result.h"
 #include "run.h"

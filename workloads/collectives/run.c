@@ -2,10 +2,7 @@
 
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#include "fail.h"
 
 static void keep(Run *run, Latency latency, Told tell)
 {

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Returns the bytes if `text` consists of digits and a binary unit (k, M, G, with or without iB or B), else
  * -1. */

@@ -5,10 +5,8 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "hints.h"
-#include "json.h"
 
 static void *field(void *config, const Option *option) { return (char *)config + option->offset; }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,13 +1,12 @@
 #include "two_phase.h"
 
-#include "layout.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "layout.h"
 
 enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DATA = 2 };
 

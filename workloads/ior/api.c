@@ -1,7 +1,6 @@
 #include "api.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 extern const Api API_POSIX, API_MPIIO, API_MMAP, API_TWO_PHASE;

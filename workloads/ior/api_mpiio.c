@@ -1,6 +1,5 @@
 /* MPIIO: MPI_File_{write,read}_at[_all] at explicit offsets, or through a file view. */
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "api.h"

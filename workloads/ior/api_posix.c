@@ -1,9 +1,7 @@
 /* POSIX: pwrite and pread at explicit offsets. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

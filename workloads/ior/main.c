@@ -1,9 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "print.h"
-#include "test.h"
 #include "two_phase.h"
 
 /* The result JSON of a test (RESULT.md). */

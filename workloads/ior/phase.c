@@ -1,11 +1,9 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "page_cache.h"
-#include "settings.h"
 #include "test.h"
 
 /* The contents of the files: words that identify the task that wrote them and, every 4096 bytes, a word that

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "result.h"
 #include "test.h"
 
 Team team_make(const Settings *settings, MPI_Comm all)

@@ -1,6 +1,5 @@
 #include "print.h"
 
-#include <string.h>
 #include <time.h>
 
 #define MIB 1048576.0

@@ -1,6 +1,5 @@
 /* IOR's JSON: everything at the end, as one object. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "print.h"

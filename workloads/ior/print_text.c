@@ -1,7 +1,6 @@
 /* IOR's text: header, option block, table of results, summary of all tests. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 

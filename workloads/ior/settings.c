@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api.h"
 #include "two_phase.h"

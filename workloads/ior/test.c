@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *const ACCESS[] = {"write", "write check", "read", "read check"};

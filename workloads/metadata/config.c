@@ -1,9 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "fail.h"
 #include "run.h"
 #include "writable.h"
 

@@ -1,8 +1,6 @@
 /* metadata: the main program. It creates many small files, asks for their status, reads and removes them. */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "fail.h"
 #include "run.h"
 
 int main(int argc, char **argv)

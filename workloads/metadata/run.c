@@ -4,10 +4,7 @@
 #include <fnmatch.h>
 #include <fts.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include "fail.h"
 
 /* Searches a tree of folders for files by name, size and age, with all ranks at once. */
 

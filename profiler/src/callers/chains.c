@@ -1,8 +1,6 @@
 #include "chains.h"
 
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "../unwind/unwind.h"

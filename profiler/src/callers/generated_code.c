@@ -2,11 +2,7 @@
  * object file. On request these compilers write the names to /tmp/perf-PID.map: one line "BEGIN SIZE NAME"
  * each, with both numbers in hex (Linux perf: tools/perf/Documentation/jit-interface.txt in the kernel's
  * source). */
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/system_call.h"

@@ -2,8 +2,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../memory/area.h"
 #include "../runtime/context.h"

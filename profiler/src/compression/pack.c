@@ -1,8 +1,6 @@
 #include "pack.h"
 
 #include <endian.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The checksum of a zlib stream (RFC 1950, 8.2). */
 

@@ -1,13 +1,9 @@
 #include "dispatch.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../adapter.h"
 #include "../runtime/wrap.h"

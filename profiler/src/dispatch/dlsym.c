@@ -1,5 +1,4 @@
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,16 +1,11 @@
 #include "fds.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/large_room.h"
-#include "../system/path.h"
 #include "../system/system_call.h"
 #include "names.h"
 

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <regex.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../runtime/context.h"
 

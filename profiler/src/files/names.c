@@ -2,13 +2,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../system/large_room.h"
-#include "../system/path.h"
 #include "../system/system_call.h"
 #include "registry.h"
 

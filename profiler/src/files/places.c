@@ -1,5 +1,3 @@
-#include <stddef.h>
-
 #include "registry.h"
 
 enum { MOST_MOUNTS = 128 };

@@ -1,14 +1,10 @@
 #include "registry.h"
 
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "../runtime/context.h"
 #include "../spool/spool.h"
 #include "../system/hash.h"
-#include "../system/path.h"
 #include "../system/system_call.h"
 #include "filter.h"
 

@@ -1,9 +1,6 @@
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../memory/arena.h"
 #include "../system/system_call.h"

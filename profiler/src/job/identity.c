@@ -1,18 +1,13 @@
 #include "identity.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../memory/arena.h"
-#include "../memory/buffer.h"
 #include "../system/hash.h"
 #include "../system/system_call.h"
-#include "command.h"
-#include "mounts.h"
 
 /* The environment variables that a log keeps: those that decide how files are accessed and that tell where
  * the job ran. */

@@ -1,10 +1,8 @@
 #include "origin.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../system/system_call.h"
 

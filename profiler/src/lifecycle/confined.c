@@ -1,8 +1,6 @@
 #include <linux/seccomp.h>
-#include <stdarg.h>
 #include <sys/prctl.h>
 
-#include "../runtime/context.h"
 #include "../runtime/wrap.h"
 #include "../spool/spool.h"
 #include "../system/float_state.h"

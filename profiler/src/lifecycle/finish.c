@@ -1,24 +1,12 @@
 #include "finish.h"
 
-#include <errno.h>
-#include <float.h>
-#include <stddef.h>
-#include <string.h>
-
-#include "../files/registry.h"
-#include "../job/command.h"
-#include "../job/identity.h"
 #include "../logfile/log_name.h"
-#include "../logfile/logfile.h"
 #include "../logfile/writer.h"
-#include "../memory/area.h"
-#include "../memory/arena.h"
 #include "../ranks/in_step.h"
 #include "../ranks/reduce.h"
 #include "../ranks/serial.h"
 #include "../ranks/shared.h"
 #include "../runtime/context.h"
-#include "../spool/spool.h"
 #include "../system/hash.h"
 #include "../system/signals.h"
 #include "recording.h"

@@ -1,6 +1,5 @@
 /* Handles longjmp out of a signal handler that interrupted the recorder. Without this the thread would count
  * as inside the recorder forever: its later calls would not be recorded, and no log would be written. */
-#include "../runtime/context.h"
 #include "../runtime/wrap.h"
 
 #define JUMP(name)                                                                                           \

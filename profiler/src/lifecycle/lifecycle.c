@@ -1,29 +1,19 @@
 /* Where recording begins and ends: library load, exit, _exit, fork, MPI_Init, MPI_Finalize. */
 #include "lifecycle.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../dispatch/dispatch.h"
 #include "../files/fds.h"
 #include "../files/filter.h"
-#include "../files/registry.h"
-#include "../job/command.h"
-#include "../job/identity.h"
 #include "../ranks/clocks.h"
 #include "../ranks/serial.h"
-#include "../runtime/context.h"
 #include "../runtime/wrap.h"
 #include "../sampling/sampling.h"
-#include "../spool/spool.h"
 #include "../system/float_state.h"
 #include "../system/own_stack.h"
-#include "../system/path.h"
 #include "../system/signals.h"
 #include "../tables/process_table.h"
 #include "finish.h"

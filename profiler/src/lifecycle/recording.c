@@ -1,11 +1,8 @@
 #include "recording.h"
 
-#include "../records/module.h"
 #include "../files/fds.h"
 #include "../files/names.h"
 #include "../tables/process_table.h"
-#include "../files/registry.h"
-#include "../spool/spool.h"
 
 void recording_start(void)
 {

@@ -1,6 +1,3 @@
-#include <string.h>
-#include <unistd.h>
-
 #include "../files/registry.h"
 #include "../records/shape.h"
 #include "../runtime/context.h"

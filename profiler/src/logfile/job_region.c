@@ -1,9 +1,7 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "../files/filter.h"
 #include "../files/registry.h"
-#include "../job/identity.h"
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 

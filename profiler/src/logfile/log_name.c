@@ -1,13 +1,9 @@
 #include "log_name.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../runtime/context.h"
-#include "../system/path.h"
 #include "../system/system_call.h"
 
 enum {

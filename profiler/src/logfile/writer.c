@@ -1,15 +1,9 @@
 #include "writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "../compression/pack.h"
 #include "../runtime/context.h"
 #include "../spool/spool.h"
-#include "../system/path.h"
 #include "../system/system_call.h"
 
 enum { LARGEST_WRITE = 1 << 30, MOST_JOINED = 1 << 13 };

@@ -1,6 +1,5 @@
 #include "buffer.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

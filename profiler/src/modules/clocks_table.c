@@ -1,6 +1,5 @@
 /* The table of the nodes' clocks; it has rows only if the nodes have different clocks. */
 #include <math.h>
-#include <string.h>
 
 #include "../runtime/context.h"
 #include "../tables/process_table.h"

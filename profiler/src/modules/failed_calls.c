@@ -1,8 +1,5 @@
 #include "failed_calls.h"
 
-#include <stdatomic.h>
-#include <string.h>
-
 #include "../tables/process_table.h"
 
 enum { ERRORS = 134 }; /* One more than Linux's largest errno, 133. */

@@ -1,7 +1,6 @@
 /* Files whose path leads to another file system than the one that held them: something was mounted over them
  * later, or what held them is gone, or lies in another mount namespace. */
 #include <stdio.h>
-#include <string.h>
 
 #include "../files/registry.h"
 #include "../runtime/context.h"

@@ -1,11 +1,8 @@
 /* The table of places from which the program calls I/O functions; recorded on request (IOLENS_IO_CALLERS). */
-#include <string.h>
-
 #include "../callers/call_nodes.h"
 #include "../callers/chains.h"
 #include "../runtime/context.h"
 #include "../tables/keyed.h"
-#include "../tables/process_table.h"
 #include "../tables/table_merge.h"
 #include "io_watch.h"
 

@@ -1,11 +1,8 @@
 /* The table `memory_nodes`: the memory of each process by NUMA node, on machines that have several. */
-#include <string.h>
-
 #include "../runtime/context.h"
 #include "../system/numa_maps.h"
 #include "../system/system_call.h"
 #include "../tables/keyed.h"
-#include "../tables/process_table.h"
 #include "../tables/table_merge.h"
 
 enum { NODE_LIST_BYTES = 64, ANY_NODE = -1 };

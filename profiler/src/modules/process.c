@@ -1,7 +1,4 @@
 /* Records the resources of its node that each process used: memory, processor time, waiting. */
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "../files/filter.h"

@@ -1,7 +1,5 @@
 #include "region_names.h"
 
-#include <string.h>
-
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../tables/keyed.h"

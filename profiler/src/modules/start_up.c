@@ -1,15 +1,10 @@
 /* The table `start_up`: how long a process took before it was recorded, and what its loader had to search. */
 #include <link.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../files/filter.h"
 #include "../runtime/context.h"
 #include "../spool/spool.h"
-#include "../system/path.h"
 #include "../system/system_call.h"
 #include "../tables/process_table.h"
 

@@ -1,8 +1,5 @@
 #include "comms.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core.h"
 #include "handles.h"
 #include "heap.h"

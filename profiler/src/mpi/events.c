@@ -1,14 +1,10 @@
 #include "events.h"
 
 #include <link.h>
-#include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
-#include "files.h"
 #include "handles.h"
 #include "links.h"
 #include "traced.h"

@@ -1,7 +1,6 @@
 #include "files.h"
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 #define TEXT_OF(number) #number
 #define TEXT(number)    TEXT_OF(number)

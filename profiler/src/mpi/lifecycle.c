@@ -5,14 +5,11 @@
  * profiler sets one at the end of MPI_Init and writes the log in its callback. */
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comms.h"
 #include "core.h"
-#include "handles.h"
 #include "links.h"
 #include "parameters.h"
 #include "traced.h"

@@ -1,8 +1,8 @@
 #include "requests.h"
-#include "heap.h"
 
 #include <math.h>
-#include <stdatomic.h>
+
+#include "heap.h"
 
 enum { SHARD_BITS = 8, SHARDS = 1 << SHARD_BITS, ENTRIES_PER_CHAIN = 2 };
 

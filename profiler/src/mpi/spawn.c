@@ -1,12 +1,10 @@
 /* MPI_Comm_spawn: records the spawned programs as a job of their own. A launcher starts them with its own
  * environment, not with that of the caller, so the preload chain is passed on by the command `env`. */
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "handles.h"
 #include "heap.h"
 #include "links.h"
 #include "traced.h"

@@ -1,8 +1,5 @@
 #include "clocks.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../system/system_call.h"

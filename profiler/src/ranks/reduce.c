@@ -1,10 +1,5 @@
 #include "reduce.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include "../adapter.h"
-#include "../memory/buffer.h"
 #include "../records/kept_values.h"
 #include "../runtime/context.h"
 #include "shared.h"

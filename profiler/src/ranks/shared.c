@@ -1,8 +1,5 @@
 #include "shared.h"
 
-#include <string.h>
-
-#include "../memory/buffer.h"
 #include "../runtime/context.h"
 
 /* Returns bits: bit m is set if the file has a state of module m, whose records of several ranks can be

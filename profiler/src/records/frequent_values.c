@@ -1,7 +1,5 @@
 #include "frequent_values.h"
 
-#include <string.h>
-
 #include "../memory/area.h"
 #include "../runtime/context.h"
 

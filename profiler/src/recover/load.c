@@ -1,19 +1,12 @@
 #include "load.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "../memory/area.h"
+#include "../files/registry.h"
+#include "../lifecycle/recording.h"
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../tables/process_table.h"
-#include "../lifecycle/recording.h"
-#include "../files/registry.h"
 
 /* No machine runs MOST_RANKS ranks; the limit bounds the memory for tables of ranks. */
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };

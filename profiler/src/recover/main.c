@@ -1,14 +1,8 @@
 /* iolens-recover: makes logs from the spools of processes that ended without writing a log. */
-#include <errno.h>
 #include <grp.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "../memory/buffer.h"
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 #include "merge.h"

@@ -1,7 +1,6 @@
 #include "context.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "../system/system_call.h"
 

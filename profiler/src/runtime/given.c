@@ -3,8 +3,6 @@
  * part without '=' continues the value before it (cb_config_list=*:*); after a comma, key=value belongs to
  * the same pattern. */
 #include <fnmatch.h>
-#include <stdatomic.h>
-#include <string.h>
 
 #include "wrap.h"
 

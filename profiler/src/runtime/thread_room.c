@@ -2,10 +2,6 @@
 
 #include <pthread.h>
 #include <stdalign.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../system/system_call.h"
 #include "context.h"

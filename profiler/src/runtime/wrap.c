@@ -1,9 +1,7 @@
 #include "wrap.h"
+
 #include "../next_symbol.h"
 #include "../system/library.h"
-
-#include <stdatomic.h>
-#include <string.h>
 
 static long missing(void)
 {

@@ -1,8 +1,6 @@
 #include "lives.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "../runtime/context.h"
 #include "../system/float_state.h"

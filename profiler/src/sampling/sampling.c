@@ -1,10 +1,8 @@
 #include "sampling.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../callers/objects.h"
 #include "../runtime/context.h"
@@ -14,7 +12,6 @@
 #include "../unwind/unwind.h"
 #include "sanitizer.h"
 #include "signals.h"
-#include "state.h"
 #include "threads.h"
 
 /* A debugger that watches the program. */

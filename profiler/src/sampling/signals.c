@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "../system/system_call.h"
 

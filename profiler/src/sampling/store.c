@@ -1,12 +1,8 @@
-#include <errno.h>
-#include <string.h>
-
 #include "../callers/call_nodes.h"
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
 #include "../unwind/mapped_objects.h"
 #include "../unwind/unwind.h"
-#include "state.h"
 #include "threads.h"
 
 enum { MOST_ROWS = 65536 };

@@ -1,14 +1,10 @@
 #include "threads.h"
 
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "../runtime/context.h"
-#include "../system/usage.h"
-#include "../unwind/unwind.h"
 #include "../system/float_state.h"
 #include "../system/system_call.h"
+#include "../system/usage.h"
+#include "../unwind/unwind.h"
 
 static const int64_t NS_PER_SECOND = 1000000000;
 

@@ -1,8 +1,5 @@
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/system_call.h"

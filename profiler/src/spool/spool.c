@@ -1,17 +1,12 @@
 #include "spool.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "../runtime/context.h"
 #include "../system/float_state.h"
 #include "../system/own_stack.h"
-#include "../system/path.h"
 #include "../system/signals.h"
 #include "../system/system_call.h"
 

@@ -1,8 +1,6 @@
 #include "isolated_call.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 #include "library.h"
-#include "../next_symbol.h"
 
-#include <dlfcn.h>
 #include <link.h>
-#include <string.h>
+
+#include "../next_symbol.h"
 
 struct search {
     const char *prefix, *found;

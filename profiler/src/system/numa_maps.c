@@ -1,8 +1,6 @@
 #include "numa_maps.h"
 
 #include <ctype.h>
-#include <fcntl.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

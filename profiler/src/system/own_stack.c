@@ -1,12 +1,9 @@
 #include "own_stack.h"
 
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "signals.h"
 #include "system_call.h"

@@ -2,10 +2,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "spin.h"
-#include "system_call.h"
 
 enum { KERNEL_SET_BYTES = 8 };
 

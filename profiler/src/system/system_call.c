@@ -1,12 +1,10 @@
 #include "system_call.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 

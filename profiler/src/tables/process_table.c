@@ -1,11 +1,6 @@
 #include "process_table.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "../files/registry.h"
-#include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../spool/spool.h"
 #include "keyed.h"

@@ -1,6 +1,5 @@
 #include "table_merge.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "../adapter.h"

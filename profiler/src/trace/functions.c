@@ -1,8 +1,4 @@
 /* Times the program's own functions, if the program was built with -finstrument-functions. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>

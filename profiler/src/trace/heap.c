@@ -1,12 +1,10 @@
 /* Wraps malloc and its relatives. Looking up the C library's functions may itself need memory; until they are
  * found, a few bytes come from a room in this file, and are never freed. */
-#include "forward.h"
-
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "../adapter.h"
+#include "forward.h"
 
 #define BORDER(returns, name, parameters, meaning) __attribute__((weak)) returns name parameters;
 #include "../adapter.def"

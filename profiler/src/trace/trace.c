@@ -1,16 +1,13 @@
 /* Code that the libraries of all groups have in common. Each library consists of this file, forward.h and the
  * list of one group. */
-#include "forward.h"
-
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 
 #include "../adapter.h"
 #include "../next_symbol.h"
+#include "forward.h"
 
 #define BORDER(returns, name, parameters, meaning) __attribute__((weak)) returns name parameters;
 #include "../adapter.def"

@@ -1,7 +1,5 @@
 #include "cfi.h"
 
-#include <stddef.h>
-
 /* DW_EH_PE_*: the format of a number (low four bits), and the base that is added to it. */
 enum { STORED_MASK = 0x0f, RELATIVE_MASK = 0x70, RELATIVE_HERE = 0x10, TABLE_FORM = 0x3b };
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "../system/system_call.h"
 

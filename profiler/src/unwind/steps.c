@@ -1,5 +1,3 @@
-#include <stddef.h>
-
 #include "../runtime/thread_room.h"
 #include "cfi.h"
 

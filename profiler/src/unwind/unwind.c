@@ -2,15 +2,10 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "../system/system_call.h"
 #include "cfi.h"
-#include "mapped_objects.h"
-#include "registers.h"
 
 /* Evaluates DWARF expressions as unwind tables use them (DWARF 5, section 2.5). */
 

@@ -1,13 +1,11 @@
 #include "ceph_layouts.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/xattr.h>
 
-#include "../../files/registry.h"
 #include "../../ranks/shared.h"
 #include "../../system/system_call.h"
 #include "../../tables/process_table.h"

@@ -1,11 +1,9 @@
 /* The table `counters`: counter values of each process and of each region in it. */
 #include <stdio.h>
-#include <string.h>
 
 #include "../../files/filter.h"
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "../region_names.h"
 #include "counter_names.h"

@@ -3,7 +3,6 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "../../runtime/context.h"
 #include "../../system/system_call.h"

@@ -1,11 +1,9 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "../../system/system_call.h"
 #include "counts.h"

@@ -1,20 +1,13 @@
 #include "process_counters.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "../../runtime/context.h"
 #include "../../sampling/sampling.h"
 #include "../../system/spin.h"
-#include "../../system/system_call.h"
 #include "../../tables/process_table.h"
 
 /* Number of times the kernel moved threads of this process to another processor, read without a perf counter.

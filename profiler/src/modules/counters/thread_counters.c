@@ -5,8 +5,6 @@
 
 #include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
-#include "../../system/spin.h"
-#include "counts.h"
 #include "process_counters.h"
 
 struct thread_counters {

@@ -1,11 +1,8 @@
 #include "gpu_storage.h"
 
 #include <link.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../runtime/context.h"
 #include "../../system/isolated_call.h"

@@ -1,10 +1,6 @@
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../../files/registry.h"
-#include "../../records/module.h"
-#include "../dataset.h"
 #include "hdf5.h"
 
 static const struct dataset_layout AT = {

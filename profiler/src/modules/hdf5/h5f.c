@@ -1,10 +1,5 @@
-#include <fcntl.h>
-#include <stddef.h>
-
 #include "../../files/names.h"
 #include "../../files/registry.h"
-#include "../../records/module.h"
-#include "../../system/path.h"
 #include "../timer.h"
 #include "hdf5.h"
 

@@ -1,6 +1,5 @@
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 #include "../../runtime/context.h"
 #include "../../system/library.h"

@@ -1,6 +1,5 @@
 /* Collective transfers of HDF5 datasets that the library carried out independently, and why. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../callers/call_nodes.h"
 #include "../../callers/chains.h"

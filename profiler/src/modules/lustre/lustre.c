@@ -1,10 +1,5 @@
 #include "lustre.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/xattr.h>
 
 #include "../../files/registry.h"

@@ -1,9 +1,6 @@
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../runtime/context.h"
 #include "../../system/path.h"

@@ -1,10 +1,7 @@
 /* Writes the MPI calls of TABLE_mpi_sites a second time, as Darshan's APMPI module records them, for
  * Darshan's own tools: a header by rank 0, then a record of each rank. */
-#include <string.h>
-
 #include "../../files/registry.h"
 #include "../../runtime/context.h"
-#include "../../runtime/timeline.h"
 #include "../../tables/process_table.h"
 #include "mpi_sites.h"
 

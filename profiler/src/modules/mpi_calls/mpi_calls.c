@@ -1,10 +1,7 @@
 /* Makes rows of the log from the counts of MPI calls: mpi_sites has a row for each place that called,
  * mpi_calls one for all places together. */
-#include <string.h>
-
 #include "../../callers/call_nodes.h"
 #include "../../runtime/context.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "mpi_events.h"
 #include "mpi_sites.h"

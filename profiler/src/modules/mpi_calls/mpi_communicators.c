@@ -1,5 +1,4 @@
 /* The table of the communicators that a rank used, with their sizes. */
-#include "../../runtime/context.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"

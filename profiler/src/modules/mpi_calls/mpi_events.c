@@ -1,7 +1,5 @@
 #include "mpi_events.h"
 
-#include <string.h>
-
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"

@@ -1,10 +1,8 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../tables/keyed.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "mpi_events.h"
 

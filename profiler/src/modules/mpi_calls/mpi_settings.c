@@ -1,9 +1,7 @@
 /* The MPI library of the job, and its settings. */
 #include <stdio.h>
-#include <string.h>
 
 #include "../../memory/area.h"
-#include "../../runtime/context.h"
 #include "../../runtime/wrap.h"
 #include "../../system/hash.h"
 #include "../../tables/process_table.h"

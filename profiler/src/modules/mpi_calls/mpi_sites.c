@@ -1,12 +1,7 @@
 #include "mpi_sites.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "../../callers/call_nodes.h"
 #include "../../callers/chains.h"
-#include "../../memory/area.h"
-#include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../spool/spool.h"

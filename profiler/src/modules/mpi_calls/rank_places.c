@@ -1,14 +1,11 @@
 /* The table of each rank's node, processors and MPI thread level. */
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../memory/area.h"
-#include "../../runtime/context.h"
 #include "../../runtime/wrap.h"
-#include "../../tables/process_table.h"
 #include "../../system/system_call.h"
+#include "../../tables/process_table.h"
 
 enum { CPUS = 8192, CPU_TEXT = 128, HOST_TEXT = 64 };
 

@@ -1,12 +1,9 @@
 #include "why_events.h"
 
-#include <string.h>
-
 #include "../../callers/call_nodes.h"
 #include "../../callers/chains.h"
 #include "../../memory/area.h"
 #include "../../runtime/thread_room.h"
-#include "../../system/spin.h"
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
 #include "../stdio/streams.h"

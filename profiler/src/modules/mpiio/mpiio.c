@@ -1,20 +1,12 @@
 #include "mpiio.h"
 
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "../../memory/area.h"
-#include "../../runtime/context.h"
 #include "../../files/names.h"
 #include "../../spool/spool.h"
-#include "../../runtime/wrap.h"
 #include "../histogram.h"
 #include "../posix/extra.h"
 #include "../posix/posix.h"
-#include "../timer.h"
 #include "../timelines/traced_events.h"
+#include "../timer.h"
 
 enum { READ_END, WRITE_END, META_END };
 enum { NOTHING, READING, WRITING };

@@ -1,7 +1,5 @@
-#include <math.h>
-
-#include "../../tables/process_table.h"
 #include "../../ranks/shared.h"
+#include "../../tables/process_table.h"
 #include "mpiio.h"
 
 struct row {

@@ -1,13 +1,7 @@
-#include <fcntl.h>
-#include <string.h>
-
-#include "../../runtime/context.h"
 #include "../../files/names.h"
-#include "../../system/path.h"
-#include "../../tables/process_table.h"
 #include "../../files/registry.h"
-#include "../../system/spin.h"
 #include "../../runtime/wrap.h"
+#include "../../tables/process_table.h"
 #include "mpiio.h"
 
 /* Numbers of calls on one file. */

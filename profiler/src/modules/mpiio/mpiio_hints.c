@@ -1,8 +1,7 @@
-#include <stdint.h>
 #include <stdio.h>
 
-#include "../../tables/process_table.h"
 #include "../../files/registry.h"
+#include "../../tables/process_table.h"
 #include "mpiio.h"
 
 enum { KEY_BYTES = 64, VALUE_BYTES = 256 };

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../system/spin.h"

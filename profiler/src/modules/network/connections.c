@@ -1,16 +1,12 @@
 #include "connections.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "../../system/spin.h"
-#include "../../system/system_call.h"
 #include "../../tables/keyed.h"
 #include "../../tables/process_table.h"
 

@@ -1,7 +1,4 @@
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../runtime/context.h"
 #include "../../system/hash.h"

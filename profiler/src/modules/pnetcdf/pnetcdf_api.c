@@ -1,6 +1,4 @@
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <string.h>
 
 #include "../../files/names.h"
 #include "../../runtime/context.h"

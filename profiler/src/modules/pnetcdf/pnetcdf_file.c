@@ -1,8 +1,4 @@
-#include <stddef.h>
-
 #include "../../files/registry.h"
-#include "../../records/module.h"
-#include "../dataset.h"
 #include "../timer.h"
 #include "pnetcdf.h"
 

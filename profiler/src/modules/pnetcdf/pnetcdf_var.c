@@ -1,10 +1,6 @@
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../../files/registry.h"
-#include "../../records/module.h"
-#include "../dataset.h"
 #include "pnetcdf.h"
 
 static struct ids iolens_variables; /* State of each variable of the open files, by the key that key_of()

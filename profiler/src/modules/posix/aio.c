@@ -1,7 +1,5 @@
 #include "aio.h"
 
-#include <stdint.h>
-
 #include "../../runtime/context.h"
 
 static struct aio iolens_aio;

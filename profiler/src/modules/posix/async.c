@@ -1,6 +1,5 @@
 #include "async.h"
 
-#include "aio.h"
 #include "posix.h"
 
 __thread bool async_submitting;

@@ -1,7 +1,6 @@
 #include "extra.h"
 
 #include "../../files/names.h"
-#include "../../system/path.h"
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
 #include "../timer.h"

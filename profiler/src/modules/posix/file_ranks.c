@@ -1,8 +1,5 @@
-#include <stdint.h>
-
 #include "../../ranks/reduce.h"
 #include "../../ranks/shared.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "posix.h"
 

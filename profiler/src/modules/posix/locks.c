@@ -1,11 +1,8 @@
 #include "locks.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include "../../files/fds.h"
-#include "../../system/spin.h"
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
 #include "../timer.h"

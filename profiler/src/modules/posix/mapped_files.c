@@ -1,16 +1,10 @@
 #include "mapped_files.h"
 
-#include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
-#include <unistd.h>
 
-#include "../../files/fds.h"
-#include "../../system/spin.h"
 #include "../../system/system_call.h"
 #include "../../tables/process_table.h"
 #include "../timer.h"

@@ -1,8 +1,6 @@
-#include <fcntl.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "../../runtime/context.h"
 #include "../../system/float_state.h"

@@ -1,12 +1,8 @@
 /* Calls that move no bytes: open, close, seek, stat, sync, rename. */
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "../../files/names.h"
-#include "../../system/path.h"
 #include "../../system/system_call.h"
 #include "../failed_calls.h"
 #include "../gpu/gpu_storage.h"

@@ -1,5 +1,4 @@
 /* The POSIX module: initial values of a file's state, and the conversion into a record. */
-#include <string.h>
 #include <sys/statfs.h>
 
 #include "../../system/path.h"

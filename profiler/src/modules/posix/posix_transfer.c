@@ -1,6 +1,4 @@
 /* The functions of the POSIX module that record transfers. */
-#include <unistd.h>
-
 #include "../../system/system_call.h"
 #include "../failed_calls.h"
 #include "../histogram.h"

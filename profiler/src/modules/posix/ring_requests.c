@@ -1,10 +1,6 @@
-#include <fcntl.h>
 #include <limits.h>
-#include <string.h>
-#include <sys/uio.h>
 
 #include "../../files/names.h"
-#include "../../system/path.h"
 #include "../../system/system_call.h"
 #include "../../unwind/registers.h"
 #include "../failed_calls.h"

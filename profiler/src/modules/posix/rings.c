@@ -1,11 +1,9 @@
 #include "rings.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "../../runtime/context.h"
 #include "../../system/large_room.h"
-#include "ring.h"
 #include "unfollowed.h"
 
 enum {

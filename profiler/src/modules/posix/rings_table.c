@@ -1,7 +1,6 @@
 /* The private region of the log about rings of io_uring. */
 #include "../../runtime/context.h"
 #include "../../tables/process_table.h"
-#include "ring.h"
 #include "rings.h"
 
 struct row {

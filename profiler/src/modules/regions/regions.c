@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/process_table.h"

@@ -1,7 +1,6 @@
 /* The table of call chains with the number of timer periods that each was sampled in. */
 #include "../../callers/call_nodes.h"
 #include "../../sampling/state.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 
 enum { SEVERAL_NODES = -2, SEVERAL_THREADS = -1 };

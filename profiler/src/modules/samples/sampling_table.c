@@ -1,8 +1,5 @@
 /* The table `sampling`: the sampled threads, and how completely they were sampled. */
-#include "../../sampling/state.h"
-
 #include <stdio.h>
-#include <string.h>
 
 #include "../../memory/area.h"
 #include "../../sampling/sampling.h"

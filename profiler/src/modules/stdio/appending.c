@@ -1,8 +1,5 @@
 #include "appending.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #include "../../runtime/context.h"
 #include "../../system/system_call.h"
 #include "../lustre/lustre.h"

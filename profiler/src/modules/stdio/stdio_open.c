@@ -1,16 +1,11 @@
 /* Records how streams are opened, closed and reopened. */
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "../../files/fds.h"
 #include "../../files/names.h"
-#include "../../system/path.h"
 #include "../../system/system_call.h"
 #include "../failed_calls.h"
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
 #include "appending.h"
-#include "stdio_state.h"
 
 static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
 {

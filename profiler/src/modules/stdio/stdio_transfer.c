@@ -1,13 +1,7 @@
 /* Records bytes that streams move, and calls that set the position. */
-#include <string.h>
-
 #include "../../system/system_call.h"
-#include "../io_watch.h"
 #include "../lustre/lustre.h"
-#include "../timelines/heatmap.h"
-#include "../timer.h"
 #include "appending.h"
-#include "stdio_state.h"
 
 __attribute__((always_inline)) static inline void add_transfer(struct stdio_state *s, const struct call *c,
                                                                bool writing, int64_t bytes, int64_t end)

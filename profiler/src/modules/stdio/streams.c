@@ -1,11 +1,9 @@
 #include "streams.h"
 
 #include <stdio_ext.h>
-#include <string.h>
 #include <wchar.h>
 
 #include "../../files/fds.h"
-#include "../../files/registry.h"
 #include "../../runtime/context.h"
 #include "../../system/hash.h"
 #include "../../system/system_call.h"

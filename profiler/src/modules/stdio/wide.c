@@ -1,14 +1,11 @@
 /* Calls on wide characters, in bytes. A stream converts them when its buffer is flushed, so the bytes of
  * written characters are computed here, by the locale of the calling thread. */
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <wchar.h>
 
 #include "../../system/system_call.h"
 #include "stdio_state.h"
-#include "streams.h"
 
 /* Returns the number of bytes of a character in the locale; 1 for a character that the locale cannot encode,
  * as ftell assumes. */

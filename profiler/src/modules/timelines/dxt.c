@@ -1,11 +1,8 @@
 #include "dxt.h"
 
-#include <string.h>
-
+#include "../../files/registry.h"
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
-#include "../../files/registry.h"
-#include "../../runtime/timeline.h"
 #include "dxt_filter.h"
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };

@@ -2,7 +2,6 @@
 
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../files/filter.h"
 #include "../../files/registry.h"

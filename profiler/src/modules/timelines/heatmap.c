@@ -1,13 +1,8 @@
 #include "heatmap.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "../../memory/area.h"
-#include "../../runtime/context.h"
 #include "../../files/registry.h"
+#include "../../runtime/context.h"
 #include "../../spool/spool.h"
-#include "../../runtime/timeline.h"
 #include "../../system/float_state.h"
 
 enum { BINS = 200 };

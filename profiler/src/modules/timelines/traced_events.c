@@ -1,7 +1,5 @@
 #include "traced_events.h"
 
-#include <string.h>
-
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../system/spin.h"

@@ -1,7 +1,6 @@
 /* The table `heap`: by caller, which memory a process allocated, held at its high water and did not free. */
 #include <link.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../../callers/call_nodes.h"
 #include "../../callers/chains.h"
@@ -10,7 +9,6 @@
 #include "../../runtime/wrap.h"
 #include "../../system/spin.h"
 #include "../../tables/keyed.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "heap_blocks.h"
 

@@ -1,7 +1,5 @@
 #include "heap_blocks.h"
 
-#include <stddef.h>
-
 #include "../../memory/arena.h"
 #include "../../system/signals.h"
 

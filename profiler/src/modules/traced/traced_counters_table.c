@@ -1,23 +1,15 @@
 /* The table `traced_counters`: counter values inside calls of traced functions. */
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "../../callers/call_nodes.h"
 #include "../../memory/area.h"
-#include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../system/large_room.h"
 #include "../../system/system_call.h"
-#include "../../tables/keyed.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "../counters/counter_names.h"
-#include "../counters/counts.h"
 #include "../counters/process_counters.h"
 #include "../counters/thread_counters.h"
 #include "../region_names.h"

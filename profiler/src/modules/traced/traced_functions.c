@@ -3,23 +3,14 @@
 #include "traced_functions.h"
 
 #include <link.h>
-#include <math.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../callers/call_nodes.h"
-#include "../../memory/area.h"
-#include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../spool/spool.h"
 #include "../../system/large_room.h"
-#include "../../tables/keyed.h"
-#include "../../tables/process_table.h"
 #include "../../tables/table_merge.h"
 #include "../counters/process_counters.h"
 #include "../region_names.h"
