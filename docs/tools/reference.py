@@ -16,8 +16,8 @@ from counters import meaning
 from iolens.cli.described import DescribedCommand, Option, commands
 from iolens.lab.sweep.define.schema import schema
 from iolens.log.format.layouts import MODULES
-from iolens.pages.exhibit import Column, Exhibit, definition
-from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.base.exhibit import Column, Exhibit, definition
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 
 KINDS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("run", "Record", ("run", "live", "recover", "apa", "anonymize")),

@@ -35,7 +35,7 @@ def tables(log: Job) -> Mapping[str, pd.DataFrame]:
     """Returns the numbers behind every table and figure of the report, all rows, by name; `index` has their
     definitions.
     """
-    from iolens.pages.exhibit import frames
-    from iolens.pages.exhibits.job import JOB_EXHIBITS
+    from iolens.pages.base.exhibit import frames
+    from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 
     return frames(JOB_EXHIBITS, log)

@@ -29,7 +29,7 @@ from iolens.lab.storage.emulated import EMULATED, make_mount  # noqa: E402
 from iolens.log import read_log  # noqa: E402
 from iolens.metrics.why.answers import replays, waits_by_cause  # noqa: E402
 from iolens.metrics.why.what_if import STORAGE  # noqa: E402
-from iolens.pages.exhibits.why import storage_note  # noqa: E402
+from iolens.pages.exhibits.waits import storage_note  # noqa: E402
 from mpi_libraries import MpiLibrary, library  # noqa: E402
 
 RANKS, MIB = 4, 20

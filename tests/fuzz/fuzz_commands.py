@@ -29,7 +29,7 @@ from iolens.cli.main import main as iolens
 from iolens.log import LogError, read_log, reader
 from iolens.log.format import container
 from iolens.log.rewrite import Contents, put_together, split_log
-from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 from mutate import DOUBLES, INTEGERS
 from reader import LOGS, MEMORY, SECONDS, Tally, damaged, within
 

@@ -27,8 +27,8 @@ from types import FrameType
 from iolens.log import LogError, read_log, reader
 from iolens.log.format import container
 from iolens.log.rewrite import Contents, put_together, split_log
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job.document import write_job
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+from iolens.pages.job.job_document import write_job
 from mutate import mutate, mutate_json
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))

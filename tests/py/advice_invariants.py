@@ -22,8 +22,8 @@ from iolens.metrics.subjects.values import RUN, values_of
 from iolens.metrics.why.answers import storage_bound
 from iolens.missing import is_nan
 from iolens.pages.exhibits.overview import gauge_text
-from iolens.pages.job.judgement.lists import advice_text, judgement_object
-from iolens.pages.job.judgement.paragraphs import all_findings, first_action, spoken
+from iolens.pages.wording.job_judgement import all_findings, first_action, spoken
+from iolens.pages.wording.job_lists import advice_text, judgement_object
 
 QUIET = ("Nothing worth", "Hardly worth", "Too short", "Nothing to judge")
 NO_FAULT = "no rule found a fault"

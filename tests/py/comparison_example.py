@@ -12,7 +12,7 @@ from typing import Any
 
 from iolens.lab.sweep.read.results import Results, load_results
 from iolens.metrics.comparison.results import Comparison, compare
-from iolens.pages.comparison.cautions import doubts, origins
+from iolens.pages.wording.sweep_cautions import doubts, origins
 
 MIB = 2**20
 BYTES = 100 * MIB

@@ -14,7 +14,7 @@ from iolens.advise import Finding, Verdict, diagnosis, rules
 from iolens.advise.finding import SEVERITIES
 from iolens.advise.table import RULES
 from iolens.log import read_log
-from iolens.pages.job.judgement.lists import advice_json, advice_text
+from iolens.pages.wording.job_lists import advice_json, advice_text
 
 TESTS = Path(__file__).parents[1]
 KNOWN = {rule.id for rule in RULES}

@@ -16,9 +16,9 @@ from iolens.advise.rules.mpiio import exchange
 from iolens.advise.standing import HARDLY, NOTHING, log_standing
 from iolens.log import read_log
 from iolens.metrics.files.stripes.ost import clearly_slow
-from iolens.pages.exhibits.cost import PERFORMANCE
-from iolens.pages.exhibits.storage.striping import TARGET_BYTES
-from iolens.pages.job.words import verdicts
+from iolens.pages.exhibits.overview import PERFORMANCE
+from iolens.pages.exhibits.striping import TARGET_BYTES
+from iolens.pages.wording.job_words import verdicts
 from job_example import MIB, frame
 from test_advise_rules import TESTS, job, layouts, own_files, said
 

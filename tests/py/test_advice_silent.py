@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from iolens.log import Job, Mount
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
-from iolens.pages.subjects.caches import cold_caches
+from iolens.pages.wording.subject_words import cold_caches
 from job_example import MIB, frame, job_of
 from test_advise_rules import layouts, own_files, said
 

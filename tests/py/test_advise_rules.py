@@ -30,7 +30,7 @@ from iolens.metrics.job.share import io_seconds
 from iolens.metrics.job.spent import slowest_seconds
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.processor.steps import communication_step
-from iolens.pages.job.judgement.rules import rules_text
+from iolens.pages.wording.job_lists import rules_text
 from job_example import MIB, frame, job_of
 from processor_example import use
 

@@ -28,9 +28,9 @@ from iolens.lab.sweep.read.results import Results, load_results
 from iolens.lab.workloads.build import build_complaint
 from iolens.lab.workloads.recipe import USUAL, Recipe
 from iolens.metrics.comparison.results import Comparison, compare
-from iolens.pages.comparison import words
-from iolens.pages.comparison.remedy import folded, remedy
-from iolens.pages.exhibits.sweep.answers import build_answers
+from iolens.pages.exhibits.sweep_answers import build_answers
+from iolens.pages.wording import sweep_verdict
+from iolens.pages.wording.sweep_remedy import folded, remedy
 
 ROOT = Path(__file__).resolve().parents[2]
 NORMS = [0.5, 2.0]
@@ -145,7 +145,7 @@ def test_less_time_is_better_and_ratios_are_of_speeds(tmp_path: Path) -> None:
     assert best["ratio_low"] > 1
     assert found.proven
     assert found.effects["ratio"].tolist() == pytest.approx([2.0, 4.0], rel=0.01)
-    said = words.comparison_verdict(found)
+    said = sweep_verdict.comparison_verdict(found)
     assert said.startswith("Best: flags -Ofast, 4.01 times [")
     assert "as fast as the baseline (flags -O0): 0.997 against 4.00 s." in said
     assert not any("storage's model" in word or "EMULATED" in word for word in cautions(results, found))
@@ -160,7 +160,7 @@ def test_an_answer_within_the_tolerance_is_the_baselines(tmp_path: Path) -> None
     found = compared(swept(tmp_path, {"-Ofast": [0.5 * (1 + 9e-9), 2.0]}))
     assert found.points["left_out"].tolist() == ["", "", ""]
     assert set(found.runs["answer.said"]) == {SAME}
-    assert words.answer_sentences(found) == [
+    assert sweep_verdict.answer_sentences(found) == [
         "Answer: the baseline's in 9 of 9 runs (greatest relative difference 1 part in 111 million)."
     ]
 
@@ -179,8 +179,8 @@ def test_the_fastest_is_not_the_best_where_its_answer_differs(
     )
     assert found.points["left_out"].tolist() == ["", "", reason]
     assert found.points.loc[found.best, "label"] == "flags -O2"
-    assert f"flags -Ofast gave 0.997 s but cannot be compared ({reason})." in words.comparison_verdict(found)
-    assert words.answer_sentences(found) == [
+    assert f"flags -Ofast gave 0.997 s but cannot be compared ({reason})." in sweep_verdict.comparison_verdict(found)
+    assert sweep_verdict.answer_sentences(found) == [
         "Answer: the baseline's in 6 of 9 runs (greatest relative difference 0), another one in 3: flags -Ofast."
     ]
     table = build_answers(found)
@@ -192,7 +192,7 @@ def test_the_fastest_is_not_the_best_where_its_answer_differs(
 def test_without_answers_nobody_can_tell_and_the_reason_is_named(tmp_path: Path) -> None:
     found = compared(swept(tmp_path, dict.fromkeys(SECONDS)))
     assert found.points["left_out"].tolist() == ["", "", ""]
-    assert words.answer_sentences(found) == [
+    assert sweep_verdict.answer_sentences(found) == [
         "Answer: n/a: the program prints no answer to compare; its own verification: successful."
     ]
 
@@ -201,7 +201,7 @@ def test_a_baseline_without_answer_is_named(tmp_path: Path) -> None:
     found = compared(swept(tmp_path, {"-O0": None}))
     said = dict(zip(found.runs["flags"], found.runs["answer.said"], strict=True))
     assert said["-O2"] == "n/a: no run of the baseline printed an answer"
-    assert words.answer_sentences(found) == [
+    assert sweep_verdict.answer_sentences(found) == [
         "Answer: n/a: the program prints no answer to compare; its own verification: successful (3 runs); "
         "no run of the baseline printed an answer (6 runs)."
     ]
@@ -236,7 +236,7 @@ def test_a_sweep_that_builds_nothing_compares_no_answers(tmp_path: Path) -> None
     answering(place, list(NORMS))
     found = load_results(tmp_path)
     assert found.runs["answer.said"].isna().all()
-    assert words.answer_sentences(compared(found)) == []
+    assert sweep_verdict.answer_sentences(compared(found)) == []
     assert build_answers(compared(found)) is None
 
 

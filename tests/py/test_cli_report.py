@@ -15,12 +15,10 @@ from iolens.advise import diagnosis
 from iolens.cli.main import main
 from iolens.extras import installation_command
 from iolens.log import read_log
-from iolens.pages.blocks import Table
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job.front_screen import brief_summary
-from iolens.pages.job.terminal import screen
-from iolens.pages.text.cells import NUMBER
-from iolens.pages.text.lines import MOST_ROWS, pair, table_text
+from iolens.pages.base.blocks import Table
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+from iolens.pages.job.job_screen import brief_summary, screen
+from iolens.pages.text.lines import MOST_ROWS, NUMBER, pair, table_text
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 SMALL = next(path for path in LOGS if path.name == "mpi-io-test-x86_64-3.5.0.darshan")
@@ -169,7 +167,7 @@ def test_heat_maps_are_exported(tmp_path: Path) -> None:
 def test_the_package_for_parquet_is_installed_where_iolens_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("iolens.pages.export.find_spec", lambda name: None)
+    monkeypatch.setattr("iolens.pages.output.export.find_spec", lambda name: None)
     assert main(["report", str(SMALL), "-o", str(tmp_path / "x.pdf"), "--parquet", str(tmp_path)]) == 2
     assert f"install it: {installation_command('parquet')}" in capsys.readouterr().err
 

@@ -22,10 +22,10 @@ from iolens.metrics.subjects.bounds import subject_bounds
 from iolens.metrics.subjects.shapes import activities, operation_seconds, sizes
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.metrics.subjects.values import values_of
-from iolens.pages.blocks import Table
-from iolens.pages.exhibits.subjects.tables import differences, grouped_tables
-from iolens.pages.subjects.document import lead
-from iolens.pages.subjects.words import headline, ratio_words
+from iolens.pages.base.blocks import Table
+from iolens.pages.comparison.subjects_document import lead
+from iolens.pages.exhibits.subjects import differences, grouped_tables
+from iolens.pages.wording.subject_words import headline, ratio_words
 from processor_example import every_rank, resolved, tables, use
 from processor_example import job as profiled
 

@@ -18,8 +18,8 @@ from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
 from iolens.metrics.comparison.settings import three_digits
 from iolens.metrics.statistics import intervals as st
-from iolens.pages.comparison import words
-from iolens.pages.exhibits.sweep.comparison import POINTS
+from iolens.pages.exhibits.sweep_points import POINTS
+from iolens.pages.wording import sweep_verdict
 
 
 def test_every_run_is_one_row(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_the_complete_run_before_the_sweep_is_kept_apart(tmp_path: Path) -> None
     assert len(results.runs) == 4
     assert results.first is not None
     assert results.first["bandwidth"] == pytest.approx(99.0)
-    assert words.complete_run(results) == (
+    assert sweep_verdict.complete_run(results) == (
         "The complete run before the sweep: verification successful, write bandwidth 99.0 MiB/s."
     )
 
@@ -109,7 +109,7 @@ def test_stripes_and_aggregators_pay_off_together(tmp_path: Path) -> None:
     assert (found.first.value, found.second.value) == pytest.approx((1.0, 1.0), abs=0.05)
     assert (found.both.value, found.synergy.value) == pytest.approx((4.0, 4.0), rel=0.05)
     assert found.synergy.is_clear
-    assert "times the product" in words.interaction_sentence(found)
+    assert "times the product" in sweep_verdict.interaction_sentence(found)
     assert len(found.cells) == 9
 
 
@@ -121,13 +121,13 @@ def test_gains_that_multiply_are_no_interaction(tmp_path: Path) -> None:
     found = compared(write_sweep(tmp_path / "sweep", matrix, model=multiply)).interaction
     assert found is not None
     assert found.synergy.value == pytest.approx(1.0, abs=0.1)
-    assert "do not show" in words.interaction_sentence(found)
+    assert "do not show" in sweep_verdict.interaction_sentence(found)
 
 
 def test_equal_settings_cannot_be_told_from_the_best(tmp_path: Path) -> None:
     comparison = compared(write_sweep(tmp_path / "sweep", {"aggregators": [1, 2, 4]}, model=lambda _: 200.0))
     assert comparison.points["tied"].all()
-    text = words.comparison_verdict(comparison)
+    text = sweep_verdict.comparison_verdict(comparison)
     assert "2 other settings may be as good as it" in text
     assert f"With 5 runs of each, the intervals would be about {math.sqrt(3 / 5):.2f} times as wide." in text
     assert "do not prove" in text or "baseline" in text
@@ -145,14 +145,14 @@ def test_the_smallest_of_equal_settings_is_named(tmp_path: Path) -> None:
     fastest = comparison.points["value"].idxmax()
     assert fastest != comparison.best
     label, best = comparison.points.loc[fastest, "label"], comparison.points.loc[place[2, 1], "label"]
-    text = words.comparison_verdict(comparison)
+    text = sweep_verdict.comparison_verdict(comparison)
     assert f"Best: {best}" in text
     assert f"{label} gave" in text
     assert f"the smallest of these {len(comparison.equals)} settings is recommended" in text
-    assert "The smallest of them is 2 stripes, 1 aggregator: more runs" in words.comparison_verdict(
+    assert "The smallest of them is 2 stripes, 1 aggregator: more runs" in sweep_verdict.comparison_verdict(
         replace(comparison, best=place[8, 2])
     )
-    assert "The smallest" not in words.comparison_verdict(replace(comparison, best=place[2, 1]))
+    assert "The smallest" not in sweep_verdict.comparison_verdict(replace(comparison, best=place[2, 1]))
 
 
 BIMODAL = ((100, 100, 100, 100, 150, 150), (101, 101, 101, 101, 101, 80))
@@ -190,8 +190,8 @@ def test_one_repetition_claims_nothing(tmp_path: Path) -> None:
     folder = write_sweep(tmp_path / "sweep", GRID, repetitions=1)
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
-    assert "[" not in words.comparison_verdict(comparison)
-    assert "do not prove" in words.comparison_verdict(comparison)
+    assert "[" not in sweep_verdict.comparison_verdict(comparison)
+    assert "do not prove" in sweep_verdict.comparison_verdict(comparison)
     assert any("1 usable run" in word for word in cautions(results, comparison))
 
 
@@ -241,13 +241,14 @@ def test_runs_on_different_hosts_are_said(tmp_path: Path) -> None:
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert not any(
-        "hosts" in word for word in [*cautions(results, comparison), words.comparison_subtitle(results, comparison)]
+        "hosts" in word
+        for word in [*cautions(results, comparison), sweep_verdict.comparison_subtitle(results, comparison)]
     )
     change(folder / "points/stripe_count2/rep-1/run.json", hosts=["node7", "node2"])
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert any("(node1; node2, node7)" in word for word in cautions(results, comparison))
-    assert "2 hosts" in words.comparison_subtitle(results, comparison)
+    assert "2 hosts" in sweep_verdict.comparison_subtitle(results, comparison)
 
 
 @pytest.mark.parametrize(("load", "said"), [(3.0, False), (9.0, True)])

@@ -15,9 +15,9 @@ from iolens.lab.sweep.read.next_runs import confirming
 from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison.results import Comparison, compare
-from iolens.pages.comparison import words
-from iolens.pages.comparison.document import write_comparison
-from iolens.pages.comparison.remedy import remedy
+from iolens.pages.comparison.sweep_document import write_comparison
+from iolens.pages.wording import sweep_verdict
+from iolens.pages.wording.sweep_remedy import remedy
 
 MATRIX = {"stripe_count": [1, 4], "aggregators": [1, 4]}
 BEST, BASE = {"stripe_count": 4, "aggregators": 4}, {"stripe_count": 1, "aggregators": 1}
@@ -69,7 +69,7 @@ def test_fresh_runs_have_no_part_in_the_choice(tmp_path: Path) -> None:
     assert len(load_results(folder).runs) == len(before.runs) == 12
     assert comparison.points.equals(compare(before.runs, before.settings).points)
     assert not comparison.proven
-    assert "do not prove that it is better" in words.comparison_verdict(comparison)
+    assert "do not prove that it is better" in sweep_verdict.comparison_verdict(comparison)
 
 
 def test_fresh_runs_prove_what_the_sweep_alone_could_not(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_fresh_runs_prove_what_the_sweep_alone_could_not(tmp_path: Path) -> None
     write_fresh(folder, [BEST, BASE], [[600.0, 610.0, 590.0], [150.0, 151.0, 152.0]])
     comparison = compared(folder)
     assert comparison.proven
-    text = words.comparison_verdict(comparison)
+    text = sweep_verdict.comparison_verdict(comparison)
     assert text.startswith("Confirmed: 4 stripes, 4 aggregators gives 3.97 times [")
     assert "600 against 151 MiB/s in 3 fresh runs of each." in text
     assert "In the sweep, from which the setting was picked, it gave " in text
@@ -98,7 +98,7 @@ def test_fresh_runs_that_were_lost_prove_nothing(tmp_path: Path) -> None:
     assert comparison.fresh is not None
     assert comparison.fresh.ratio is None
     problem = "4 stripes, 4 aggregators: no usable run: slow disk"
-    assert f"The fresh runs that should confirm this cannot be used ({problem})." in words.comparison_verdict(
+    assert f"The fresh runs that should confirm this cannot be used ({problem})." in sweep_verdict.comparison_verdict(
         comparison
     )
 

@@ -11,9 +11,9 @@ import pytest
 from comparison_example import cautions, change, compared, settings_of, write_run, write_sweep
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
-from iolens.pages.comparison import words
-from iolens.pages.comparison.remedy import remedy
-from iolens.pages.exhibits.sweep.comparison import BRIEF, POINTS
+from iolens.pages.exhibits.sweep_points import BRIEF, POINTS
+from iolens.pages.wording import sweep_verdict
+from iolens.pages.wording.sweep_remedy import remedy
 
 
 @pytest.mark.parametrize("status", ["ok", "invalid"])
@@ -82,8 +82,9 @@ def test_a_setting_that_lost_its_slow_runs_is_neither_best_nor_tied(tmp_path: Pa
 def test_lost_runs_are_said_on_the_first_page_and_in_the_tables(tmp_path: Path) -> None:
     results = load_results(lucky(tmp_path / "sweep"))
     comparison = compare(results.runs, results.settings)
-    assert f"4 stripes gave 641 MiB/s but cannot be compared (2 of 3 runs lost: {SLOW})." in words.comparison_verdict(
-        comparison
+    assert (
+        f"4 stripes gave 641 MiB/s but cannot be compared (2 of 3 runs lost: {SLOW})."
+        in sweep_verdict.comparison_verdict(comparison)
     )
     warned = " ".join(cautions(results, comparison))
     assert f"2 of 9 runs were lost: 2 × {SLOW}." in warned
@@ -115,7 +116,7 @@ def test_lost_runs_that_were_repeated_are_said_and_count(tmp_path: Path) -> None
     comparison = compare(results.runs, results.settings)
     points = comparison.points.set_index("stripe_count")
     assert settings_of(comparison, comparison.best) == (4,)
-    assert words.comparison_verdict(comparison).startswith("Best: 4 stripes (1 lost run repeated), ")
+    assert sweep_verdict.comparison_verdict(comparison).startswith("Best: 4 stripes (1 lost run repeated), ")
     assert points.loc[2, "left_out"] == f"4 of 7 runs lost: {SLOW}"
     assert f"5 of 14 runs were lost, 5 of them repeated: 5 × {SLOW}." in " ".join(cautions(results, comparison))
 
@@ -156,7 +157,7 @@ def test_when_no_run_is_usable_the_verdict_says_why(tmp_path: Path) -> None:
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert comparison.best is None
-    assert "no space left" in words.comparison_verdict(comparison)
+    assert "no space left" in sweep_verdict.comparison_verdict(comparison)
     assert remedy(results, comparison) is None
 
 
@@ -178,4 +179,4 @@ def test_a_baseline_that_was_not_run_is_not_invented(tmp_path: Path) -> None:
     comparison = compared(folder)
     assert comparison.baseline is None
     assert comparison.points["ratio"].isna().all()
-    assert "the worst" in words.comparison_verdict(comparison)
+    assert "the worst" in sweep_verdict.comparison_verdict(comparison)

@@ -18,7 +18,7 @@ from iolens.errors import IolensError
 from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison.results import bounded, compare
-from iolens.pages.comparison.document import write_comparison
+from iolens.pages.comparison.sweep_document import write_comparison
 
 GRID = {"stripe_count": [1, 2, 4], "aggregators": [1, 2, 4], "cb_buffer_size": [MIB, 16 * MIB]}
 

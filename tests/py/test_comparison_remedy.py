@@ -14,9 +14,8 @@ from iolens.lab.predict.what_if import WhatIf, prediction_json
 from iolens.lab.sweep.read.results import load_results
 from iolens.metrics.comparison.results import compare
 from iolens.metrics.files.stripes.bound import bandwidth_bound
-from iolens.pages.comparison import words
-from iolens.pages.comparison.driver import driver_marks, driver_notes
-from iolens.pages.comparison.remedy import remedy
+from iolens.pages.wording import sweep_verdict
+from iolens.pages.wording.sweep_remedy import driver_marks, driver_notes, remedy
 
 
 def test_the_remedy_can_be_pasted(tmp_path: Path) -> None:
@@ -107,7 +106,7 @@ def test_no_driver_is_named_where_no_data_went_through_mpiio(tmp_path: Path) -> 
     results = load_results(folder)
     comparison = compare(results.runs, results.settings)
     assert driver_marks(results.runs) == driver_notes(results.runs) == []
-    assert "ROMIO" not in words.comparison_subtitle(results, comparison)
+    assert "ROMIO" not in sweep_verdict.comparison_subtitle(results, comparison)
     found = remedy(results, comparison)
     assert found is not None
     assert found.holds_for.endswith("no data went through MPI-IO.")
@@ -172,11 +171,11 @@ def test_a_sweep_says_its_driver_its_bound_and_where_its_data_lay(tmp_path: Path
     assert any("moved by ROMIO's Lustre driver, which Cray MPICH, Intel MPI" in note for note in told)
     assert any("in memory (tmpfs)" in note for note in told)
     assert any("Fewer aggregators wrote than were requested: 1 of 4 with 1 stripe." in note for note in told)
-    assert "One aggregator can feed up to 6 stripes; with 7 or more" in words.bound_sentences(comparison)[0]
+    assert "One aggregator can feed up to 6 stripes; with 7 or more" in sweep_verdict.bound_sentences(comparison)[0]
     without = replace(comparison, runs=comparison.runs.assign(**{"observed.mpi_io": False}))
-    assert "aggregator" not in words.bound_sentences(without)[0]
+    assert "aggregator" not in sweep_verdict.bound_sentences(without)[0]
     assert [round(value) for value in comparison.points["bound"]] == [191, 191, 1192, 2289]
-    assert "ROMIO's Lustre driver" in words.comparison_subtitle(results, comparison)
+    assert "ROMIO's Lustre driver" in sweep_verdict.comparison_subtitle(results, comparison)
     assert driver_marks(results.runs) == ["ROMIO'S LUSTRE DRIVER: AS ON LUSTRE SITES"]
     found = remedy(results, comparison)
     assert found is not None
@@ -214,7 +213,7 @@ def test_the_remedy_says_on_which_machines_it_holds(
 def test_no_bound_without_the_storages_numbers(tmp_path: Path) -> None:
     comparison = compared(write_sweep(tmp_path / "sweep", {"stripe_count": [1, 4]}))
     assert comparison.points["bound"].isna().all()
-    assert words.bound_sentences(comparison) == []
+    assert sweep_verdict.bound_sentences(comparison) == []
 
 
 def test_stripes_that_stay_empty_are_not_recommended(tmp_path: Path) -> None:

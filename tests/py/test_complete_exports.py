@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.cli.main import main
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.json_rows import json_rows, json_text
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+from iolens.pages.output.export import json_rows, json_text
 
 LOG = str(Path(__file__).resolve().parents[1] / "data/iolens/mpi_calls.darshan")
 

@@ -19,7 +19,7 @@ from iolens.metrics.subjects.aligned import aligned, blocks_of
 from iolens.metrics.subjects.facts import value_list
 from iolens.metrics.subjects.files_aligned import aligned_files, keys_of
 from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial, Value
-from iolens.pages.subjects.words import notes
+from iolens.pages.wording.subject_words import notes
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 LOGS = [DATA / "darshan" / f"mpi-io-test-x86_64-{version}.darshan" for version in ("3.4.0", "3.5.0")]

@@ -9,8 +9,8 @@ import pytest
 from iolens.log import Job
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.metrics.why.answers import waits_by_cause
-from iolens.pages.exhibits.subjects.tables import differences
-from iolens.pages.subjects.words import headline, notes
+from iolens.pages.exhibits.subjects import differences
+from iolens.pages.wording.subject_words import headline, notes
 from test_why import job_with
 from why_programs import RankLine
 

@@ -22,13 +22,13 @@ import pytest
 from iolens.figures.job_times import activity_map
 from iolens.log import Job, read_log
 from iolens.metrics.once import once_per_job
-from iolens.pages.exhibit import Column, Exhibit, frames
-from iolens.pages.exhibits import fleet, forest
-from iolens.pages.exhibits.cost import PERFORMANCE
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.export import export
-from iolens.pages.job.document import write_job
-from iolens.pages.job.terminal import Screen, show_job
+from iolens.pages.base.exhibit import Column, Exhibit, frames
+from iolens.pages.exhibits import many_jobs, many_processes
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+from iolens.pages.exhibits.overview import PERFORMANCE
+from iolens.pages.job.job_document import write_job
+from iolens.pages.job.job_screen import Screen, show_job
+from iolens.pages.output.export import export
 
 DATA = Path(__file__).parents[1] / "data"
 LOGS = [
@@ -100,15 +100,17 @@ def test_another_log_has_answers_of_its_own() -> None:
     assert len({tuple(PERFORMANCE.frame(job)["bytes_written"]) for job in (first, second)}) == 2
 
 
-OTHERS = ("job", "forest", "fleet", "sweep", "subjects")
-"""Files and folders of `pages/exhibits` that hold the list, or exhibits of other things than a job."""
+OTHERS = (
+    *("job_exhibits", "many_processes", "many_jobs", "sweep_points", "sweep_latency", "sweep_answers", "subjects"),
+)
+"""Files of `pages/exhibits` that hold the list, or exhibits of other things than a job."""
 
 
 def declared() -> list[Exhibit[Any]]:
     """Returns the exhibits of a job that are defined in the files of `pages/exhibits`."""
     exhibits = iolens.pages.exhibits
     names = [one.name.split(".") for one in walk_packages(exhibits.__path__, f"{exhibits.__name__}.")]
-    modules = [import_module(".".join(name)) for name in names if name[3] not in OTHERS and name[-1] != "every"]
+    modules = [import_module(".".join(name)) for name in names if name[3] not in OTHERS]
     return [value for module in modules for value in vars(module).values() if isinstance(value, Exhibit)]
 
 
@@ -117,13 +119,15 @@ def test_every_exhibit_is_listed_under_a_name_of_its_own() -> None:
     assert len({exhibit.name for exhibit in JOB_EXHIBITS}) == len(JOB_EXHIBITS)
 
 
-@pytest.mark.parametrize(("module", "listed"), [(forest, forest.FOREST_EXHIBITS), (fleet, fleet.FLEET_EXHIBITS)])
+@pytest.mark.parametrize(
+    ("module", "listed"), [(many_processes, many_processes.FOREST_EXHIBITS), (many_jobs, many_jobs.FLEET_EXHIBITS)]
+)
 def test_every_exhibit_of_many_jobs_is_listed_too(module: ModuleType, listed: Sequence[Exhibit[Any]]) -> None:
     assert {value for value in vars(module).values() if isinstance(value, Exhibit)} == set(listed)
     assert len({exhibit.name for exhibit in listed}) == len(listed)
 
 
-@pytest.mark.parametrize("listed", [JOB_EXHIBITS, forest.FOREST_EXHIBITS, fleet.FLEET_EXHIBITS])
+@pytest.mark.parametrize("listed", [JOB_EXHIBITS, many_processes.FOREST_EXHIBITS, many_jobs.FLEET_EXHIBITS])
 def test_every_exhibit_has_a_definition(listed: Sequence[Exhibit[Any]]) -> None:
     assert [exhibit.name for exhibit in listed if not inspect.getdoc(exhibit.metric)] == []
 

@@ -19,18 +19,16 @@ from iolens.metrics.job.interfaces.mpiio import byte_ratios, collective_time, re
 from iolens.metrics.job.share import io_seconds
 from iolens.metrics.job.unknown import unknown
 from iolens.metrics.times.timespans import rank_spans
-from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text
-from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
-from iolens.pages.exhibits.overview import GAUGES, UNKNOWN
+from iolens.pages.base.blocks import Block, FigureBlock, Row, Table, Text, laid_out
+from iolens.pages.exhibits.files import COSTLY_FILES, SHARED_FILES
+from iolens.pages.exhibits.overview import GAUGES, IO_COST, PERFORMANCE, UNKNOWN
 from iolens.pages.exhibits.overview import gauge_text as said_of
-from iolens.pages.exhibits.storage.files import COSTLY_FILES, SHARED_FILES
-from iolens.pages.exhibits.timeline import mapped_layers
-from iolens.pages.job.document import PAGES, meeting_ranks, write_job
-from iolens.pages.job.judgement import paragraphs as job_advice
-from iolens.pages.job.words import fact_columns, main_file_system, verdicts
-from iolens.pages.layout import laid_out
+from iolens.pages.exhibits.timelines import mapped_layers
+from iolens.pages.job.job_document import PAGES, meeting_ranks, write_job
 from iolens.pages.pdf.flow import GAP, side_by_side
 from iolens.pages.text.lines import table_text
+from iolens.pages.wording import job_judgement as job_advice
+from iolens.pages.wording.job_words import fact_columns, main_file_system, verdicts
 from job_example import MIB, frame, job_of
 
 DATA = Path(__file__).parents[1] / "data" / "darshan"

@@ -9,10 +9,10 @@ import pytest
 from iolens.log import Job, read_log
 from iolens.metrics.job.run_parts import run_parts
 from iolens.metrics.job.share import io_mean_seconds
-from iolens.pages.blocks import FigureBlock
-from iolens.pages.exhibits.cost import IO_COST, PERFORMANCE
+from iolens.pages.base.blocks import FigureBlock
 from iolens.pages.exhibits.operations import OPERATIONS
-from iolens.pages.exhibits.processor.time import TIME_PARTS
+from iolens.pages.exhibits.overview import IO_COST, PERFORMANCE
+from iolens.pages.exhibits.processor_time import TIME_PARTS
 from iolens.pages.html.svg import svg
 from iolens.pages.job.time_bar import time_bar
 from job_example import MIB, frame, job_of

@@ -24,14 +24,14 @@ from iolens.metrics.job.interfaces.mpiio import unseen
 from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.sampled import parts
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
-from iolens.pages.blocks import Text
+from iolens.pages.base.blocks import Text
 from iolens.pages.exhibits.overview import GAUGES
-from iolens.pages.exhibits.subjects.tables import FINDINGS
-from iolens.pages.exhibits.sweep.comparison import POINTS
-from iolens.pages.job.judgement import paragraphs as job_advice
-from iolens.pages.job.judgement.lists import advice_text
+from iolens.pages.exhibits.subjects import FINDINGS
+from iolens.pages.exhibits.sweep_points import POINTS
 from iolens.pages.job.time_bar import time_bar
-from iolens.pages.subjects import words as subject_words
+from iolens.pages.wording import job_judgement as job_advice
+from iolens.pages.wording import subject_words as subject_words
+from iolens.pages.wording.job_lists import advice_text
 from patience import PATIENCE
 from processor_example import job
 

@@ -22,8 +22,8 @@ from iolens.foreign import checked, printable_text
 from iolens.lab.outputs.outputs import read_output
 from iolens.log.format import container
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.exhibits.processor.drilled import INDENT
+from iolens.pages.base.words import INDENT
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 
 LOGS = sorted((Path(__file__).resolve().parents[1] / "data/iolens").glob("*.darshan"))
 

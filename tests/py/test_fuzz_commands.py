@@ -13,8 +13,8 @@ import pytest
 from iolens.log.format.container import open_container
 from iolens.log.rewrite import split_log
 from iolens.metrics.grouping import Groups
-from iolens.pages import words
-from iolens.pages.subjects.words import value_text
+from iolens.pages.base import words
+from iolens.pages.wording.subject_words import value_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 import fuzz_commands

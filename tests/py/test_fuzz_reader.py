@@ -19,9 +19,8 @@ from iolens.log.format import container
 from iolens.log.format.fallback import read_with_darshan
 from iolens.log.reader import read_module
 from iolens.log.rewrite import Contents, put_together, split_log
-from iolens.pages.job.as_json import job_json
-from iolens.pages.job.judgement.lists import advice_json, advice_text
-from iolens.pages.job.judgement.paragraphs import spoken
+from iolens.pages.wording.job_judgement import spoken
+from iolens.pages.wording.job_lists import advice_json, advice_text, job_json
 
 TESTS = Path(__file__).resolve().parents[1]
 LOGS = sorted((TESTS / "data").rglob("*.darshan"))

@@ -13,14 +13,14 @@ from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.log import read_log
 from iolens.metrics.files.families import families
-from iolens.pages.blocks import About, FigureBlock, Page, Row, Table, Text
-from iolens.pages.document import write_document
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.exhibits.timeline import SHARED_SPANS
+from iolens.pages.base.blocks import About, FigureBlock, Page, Row, Table, Text
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+from iolens.pages.exhibits.timelines import SHARED_SPANS
 from iolens.pages.html.page import document
 from iolens.pages.html.parts import cells
-from iolens.pages.job.document import write_job
-from iolens.pages.job.judgement.evidence import EVIDENCE
+from iolens.pages.job.job_document import write_job
+from iolens.pages.output.document import write_document
+from iolens.pages.wording.job_judgement import EVIDENCE
 from matplotlib.figure import Figure
 from test_pages_document import chart
 

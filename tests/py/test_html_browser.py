@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 from iolens.figures.job_times import activity_map
 from iolens.log import read_log
-from iolens.pages.blocks import About, Cells, FigureBlock, Page, Ranks, Table, Text
-from iolens.pages.document import write_document
-from iolens.pages.exhibits.timeline import activity_figure
-from iolens.pages.html import timelines
-from iolens.pages.html.timelines import is_installed
+from iolens.pages.base.blocks import About, Cells, FigureBlock, Page, Ranks, Table, Text
+from iolens.pages.exhibits.timelines import activity_figure
+from iolens.pages.html import parts
+from iolens.pages.html.parts import is_installed
+from iolens.pages.output.document import write_document
 from patience import PATIENCE
 
 DATA = Path(__file__).parents[1] / "data"
@@ -210,7 +210,7 @@ def test_a_timeline_prints_still(timeline_page: Path) -> None:
 def test_without_its_library_a_page_says_why_it_is_still(
     timeline_page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timelines, "FOLDER", tmp_path)
+    monkeypatch.setattr(parts, "FOLDER", tmp_path)
     job = read_log(next(DATA.rglob("treddy*.darshan")))
     write_document(tmp_path / "x.html", "t", "s", [Page("When", [activity_figure(job, "POSIX")])])
     text = (tmp_path / "x.html").read_text(encoding="utf-8")

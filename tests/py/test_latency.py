@@ -15,10 +15,10 @@ from iolens.errors import IolensError
 from iolens.lab.sweep.read.results import load_results
 from iolens.log import read_log
 from iolens.metrics.comparison.latency import LatencyComparison, choices, compare_latencies, over_sizes
-from iolens.pages.blocks import FigureBlock, Table, Text
-from iolens.pages.comparison.document import write_comparison
-from iolens.pages.comparison.latency import latency_pages, latency_verdict
-from iolens.pages.exhibits.sweep.latency import CHOICES, Latencies
+from iolens.pages.base.blocks import FigureBlock, Table, Text
+from iolens.pages.comparison.latency_document import latency_pages, latency_verdict
+from iolens.pages.comparison.sweep_document import write_comparison
+from iolens.pages.exhibits.sweep_latency import CHOICES, Latencies
 
 SIZES = (1, 1024, 4 * 2**20)
 SPEED = {"default": 1.0, "flat": 2.0, "quick": 0.5}

@@ -19,12 +19,10 @@ from iolens.cli.main import main
 from iolens.cli.read.serve import server
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
-from iolens.pages.answers import tools
-from iolens.pages.answers.named_logs import NamedLogs
+from iolens.pages.answers import sources
+from iolens.pages.answers.named_logs import NamedLogs, numbers_in_text, written_numbers
 from iolens.pages.answers.sources import Source, of_log, of_store
-from iolens.pages.answers.verified import numbers_in_text
-from iolens.pages.answers.written import written_numbers
-from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 
 DATA = Path(__file__).parents[1] / "data"
 LOG = DATA / "darshan" / "mpi-io-test-x86_64-3.5.0.darshan"
@@ -47,21 +45,21 @@ def values_of(job: Job) -> list[float]:
 
 
 def test_answers_are_the_rows_of_the_tables(log: Source[Job]) -> None:
-    listed = {one["name"]: one for one in tools.tables(log)}
-    assert listed["performance"]["rows"] == len(tools.table_answer(log, "performance")["rows"])
-    pieces = [tools.table_answer(log, "operations", first=first, count=2)["rows"] for first in (0, 2)]
+    listed = {one["name"]: one for one in sources.tables(log)}
+    assert listed["performance"]["rows"] == len(sources.table_answer(log, "performance")["rows"])
+    pieces = [sources.table_answer(log, "operations", first=first, count=2)["rows"] for first in (0, 2)]
     assert [row["row"] for piece in pieces for row in piece] == [0, 1, 2, 3]
     assert "modules" in listed
-    assert tools.overview(log)["judgement"]["verdict"]["sentence"]
-    json.dumps([tools.table_answer(log, name) for name in listed])
+    assert sources.overview(log)["judgement"]["verdict"]["sentence"]
+    json.dumps([sources.table_answer(log, name) for name in listed])
 
 
 def test_what_a_log_cannot_tell_is_refused(log: Source[Job]) -> None:
     with pytest.raises(UsageError, match=r"this log cannot tell: .* the table mpi_calls; it needs"):
-        tools.table_answer(log, "mpi_calls")
+        sources.table_answer(log, "mpi_calls")
     with pytest.raises(UsageError, match="there is no table nonsense"):
-        tools.table_answer(log, "nonsense")
-    assert any("MPI" in one["reason"] or "comput" in one["fact"] for one in tools.overview(log)["not_known"])
+        sources.table_answer(log, "nonsense")
+    assert any("MPI" in one["reason"] or "comput" in one["fact"] for one in sources.overview(log)["not_known"])
 
 
 def written(value: float, chance: random.Random) -> str:
@@ -84,7 +82,7 @@ def test_every_planted_number_of_a_thousand_texts_is_named(log: Source[Job]) -> 
     chance, values = random.Random(2713), [one for one in values_of(log.subject) if one >= 0]
     # Numbers in sentences about the log are removed from the candidates, because a planted number must not equal one of
     # them by chance.
-    said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(tools.overview(log)).replace(",", ""))]
+    said = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", json.dumps(sources.overview(log)).replace(",", ""))]
     for _ in range(1000):
         true = [written(chance.choice(values), chance) for _ in range(3)]
         wrong = f"{chance.uniform(1e4, 1e9):.{chance.randrange(0, 3)}f}"
@@ -99,7 +97,7 @@ def test_every_planted_number_of_a_thousand_texts_is_named(log: Source[Job]) -> 
 
 
 def test_units_are_those_of_the_text(log: Source[Job]) -> None:
-    moved = int(tools.table_answer(log, "performance")["rows"][0]["bytes_written"])
+    moved = int(sources.table_answer(log, "performance")["rows"][0]["bytes_written"])
     for text in (f"{moved / 2**20:.2f} MiB", f"{moved / 1e6:.2f} MB", f"{moved:,} bytes", f"{moved} B"):
         (one,) = numbers_in_text(log, f"The program wrote {text}.")
         assert one.source, text
@@ -177,9 +175,9 @@ def test_a_wrong_number_passes_in_no_spelling(log: Source[Job], words: str) -> N
 
 
 def test_true_numbers_pass_in_each_spelling(log: Source[Job]) -> None:
-    row = tools.table_answer(log, "performance")["rows"][0]
+    row = sources.table_answer(log, "performance")["rows"][0]
     moved, ranks = int(row["bytes_written"]), log.subject.nprocs
-    begun = tools.overview(log)["facts"]["started"]
+    begun = sources.overview(log)["facts"]["started"]
     for text in (
         f"{moved / 2**20:.0f} to {moved / 2**20:.0f} MiB",
         f"{moved / 1e3:.3f} kB",
@@ -197,7 +195,7 @@ def test_true_numbers_pass_in_each_spelling(log: Source[Job]) -> None:
 
 def test_a_name_of_the_log_is_told_from_one_that_it_does_not_have(log: Source[Job]) -> None:
     """A version or an address is no number, so that it must occur in the log exactly as it is."""
-    version = tools.overview(log)["facts"]["profiler"]
+    version = sources.overview(log)["facts"]["profiler"]
     assert all(one.source for one in numbers_in_text(log, f"It was recorded by {version}."))
     assert [one.source for one in numbers_in_text(log, "Recorded by version 17.3.99 on 10.0.0.7.")] == ["", ""]
 
@@ -208,17 +206,17 @@ def test_a_store_is_asked_like_a_log(tmp_path: Path) -> None:
 
     assert main(["ingest", str(DATA / "darshan"), "-o", str(tmp_path / "store")]) == 0
     store = of_store(open_store(tmp_path / "store"))
-    jobs = tools.table_answer(store, "totals")["rows"][0]["jobs"]
-    assert tools.overview(store)["facts"]["jobs"] == str(jobs)
-    assert {one["name"] for one in tools.tables(store)} >= {"users", "applications", "file_systems"}
+    jobs = sources.table_answer(store, "totals")["rows"][0]["jobs"]
+    assert sources.overview(store)["facts"]["jobs"] == str(jobs)
+    assert {one["name"] for one in sources.tables(store)} >= {"users", "applications", "file_systems"}
     said = numbers_in_text(store, f"{jobs} jobs moved 987654321 bytes")
     assert [bool(one.source) for one in said] == [True, False]
     with pytest.raises(UsageError, match="there is no table mpi_calls"):
-        tools.table_answer(store, "mpi_calls")
+        sources.table_answer(store, "mpi_calls")
 
 
 def test_signs_and_exponents_are_those_of_the_log(log: Source[Job]) -> None:
-    moved = int(tools.table_answer(log, "performance")["rows"][0]["bytes_written"])
+    moved = int(sources.table_answer(log, "performance")["rows"][0]["bytes_written"])
     assert all(one.source for one in numbers_in_text(log, f"-{moved} and {moved / 1e6:.4f}e6 bytes"))
 
 

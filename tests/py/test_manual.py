@@ -14,7 +14,7 @@ import pytest
 from iolens.cli.described import commands
 from iolens.cli.main import COMMANDS, parse_arguments
 from iolens.log.format.layouts import MODULES
-from iolens.pages.exhibits.job import JOB_EXHIBITS
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs/tools"))

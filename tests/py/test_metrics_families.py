@@ -28,7 +28,7 @@ from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.io.files import file_output
 from iolens.metrics.subjects.files_aligned import aligned_families
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
-from iolens.pages.exhibits.storage.files import FILE_LOCKS
+from iolens.pages.exhibits.files import FILE_LOCKS
 from job_example import frame, job, job_of
 from test_advise_rules import layouts
 

@@ -10,9 +10,9 @@ from iolens.metrics.files import costly_files, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.stripes import ost, striping
 from iolens.metrics.times import traces
-from iolens.pages.exhibits.storage.striping import TARGET_BYTES
-from iolens.pages.exhibits.timeline import PLACES
-from iolens.pages.job import words as job_words
+from iolens.pages.exhibits.striping import TARGET_BYTES
+from iolens.pages.exhibits.timelines import PLACES
+from iolens.pages.wording import job_words as job_words
 from job_example import MIB, OWN, frame, job, small_job
 
 

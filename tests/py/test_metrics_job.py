@@ -23,11 +23,10 @@ from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.job.unknown import unknown
 from iolens.metrics.processor.io.ranks import rank_io
 from iolens.metrics.times import timespans
-from iolens.pages import words
-from iolens.pages.exhibits.operations import OPERATIONS, PATTERN
-from iolens.pages.exhibits.storage.mpiio import no_hints
-from iolens.pages.job import words as job_words
-from iolens.pages.text.cells import NUMBER
+from iolens.pages.base import words
+from iolens.pages.exhibits.operations import OPERATIONS, PATTERN, no_hints
+from iolens.pages.text.lines import NUMBER
+from iolens.pages.wording import job_words as job_words
 from job_example import MIB, frame, job, small_job
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from iolens.metrics.times.periods import CHANCE, best_interval, bursts_of, lost_share, periods
-from iolens.pages.job.judgement.checkpoints import checkpoint_sentence
+from iolens.pages.wording.job_lists import checkpoint_sentence
 from job_example import frame, job_of
 
 

@@ -6,12 +6,11 @@ import re
 
 import pytest
 from iolens.cli.main import COMMANDS, command_parser
-from iolens.pages.blocks import Table
-from iolens.pages.exhibits.processor.drilled import INDENT
-from iolens.pages.pdf.fonts import PLAIN, text_width
-from iolens.pages.text.lines import table_text
-from iolens.pages.text.names import fitting_name, is_long_name, shorter_names
-from iolens.pages.text.shorten import broken
+from iolens.pages.base.blocks import Table
+from iolens.pages.base.words import INDENT
+from iolens.pages.pdf.grid import broken
+from iolens.pages.pdf.vector import PLAIN, text_width
+from iolens.pages.text.lines import fitting_name, is_long_name, shorter_names, table_text
 from iolens.pages.text.tabular import plain_table
 
 RELAX = "physics::detail::Solver<std::vector<double>>::relax(int, double)::{lambda(int)#1}"

@@ -20,7 +20,7 @@ from iolens.log import read_log
 from iolens.metrics.subjects.aligned import aligned, blocks_of
 from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial, Value
 from iolens.metrics.subjects.values import FUNCTIONS
-from iolens.pages.subjects.words import headline, subject_doubts
+from iolens.pages.wording.subject_words import headline, subject_doubts
 from null_runs import FORMS, LOG, Chance, benchmark_outputs, run_folders, told
 from test_diff import started
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from iolens.cli.main import main
-from iolens.pages.job.one_line import MOST_CHARACTERS
+from iolens.pages.wording.job_lists import MOST_CHARACTERS
 
 LOGS = sorted((Path(__file__).parents[1] / "data").rglob("*.darshan"))
 

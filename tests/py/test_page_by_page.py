@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import iolens.pages.words as formats
+import iolens.pages.base.words as formats
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,19 +27,18 @@ from iolens.metrics.processor.mpi.functions import mpi_functions
 from iolens.metrics.processor.regions import SEVERAL
 from iolens.metrics.processor.sampled.parts import ANY_MPI, COLLECTIVE, IO, POINT, START, UNKNOWN
 from iolens.metrics.times import traces
-from iolens.pages.blocks import Text
-from iolens.pages.exhibits.cost import AVERAGE_IO, IO_COST, PERFORMANCE
-from iolens.pages.exhibits.overview import gauge_pairs
-from iolens.pages.exhibits.processor.counters import COUNTERS, counter_text
-from iolens.pages.exhibits.processor.time import EFFICIENCIES, TIME_PARTS
-from iolens.pages.exhibits.storage.files import COSTLY_FILES, FAILED_CALLS
-from iolens.pages.exhibits.storage.striping import TARGET_BYTES
-from iolens.pages.exhibits.timeline import RANK_SPANS, activity_maps
-from iolens.pages.job.judgement.paragraphs import all_findings, confident_verdict, first_action, judgement
-from iolens.pages.job.terminal import Screen, show_job
+from iolens.pages.base.blocks import Text
+from iolens.pages.exhibits.counted import COUNTERS, counter_text
+from iolens.pages.exhibits.files import COSTLY_FILES, FAILED_CALLS
+from iolens.pages.exhibits.overview import AVERAGE_IO, IO_COST, PERFORMANCE, gauge_pairs
+from iolens.pages.exhibits.processor_time import EFFICIENCIES, TIME_PARTS
+from iolens.pages.exhibits.striping import TARGET_BYTES
+from iolens.pages.exhibits.timelines import RANK_SPANS, activity_maps
+from iolens.pages.job.job_screen import Screen, show_job
 from iolens.pages.job.time_bar import time_bar
-from iolens.pages.job.words import title
-from iolens.pages.text.cells import middle
+from iolens.pages.text.lines import middle
+from iolens.pages.wording.job_judgement import all_findings, confident_verdict, first_action, judgement
+from iolens.pages.wording.job_words import title
 from job_example import SHARED, frame, job_of
 from processor_example import use
 

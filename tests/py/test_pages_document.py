@@ -16,13 +16,12 @@ from iolens.errors import IolensError
 from iolens.figures.job_times import shared_spans_figure
 from iolens.figures.style import HALF_WIDTH, canvas, styled
 from iolens.log import read_log
-from iolens.pages import words
-from iolens.pages.blocks import FigureBlock, Page, Row, Table, Text
-from iolens.pages.document import write_document
-from iolens.pages.job.document import about_log, rank_balance_blocks
-from iolens.pages.pdf.fonts import PLAIN, text_width
-from iolens.pages.text.grid import capped, column_widths
-from iolens.pages.text.shorten import broken, shorten
+from iolens.pages.base import words
+from iolens.pages.base.blocks import FigureBlock, Page, Row, Table, Text
+from iolens.pages.job.job_document import about_log, rank_balance_blocks
+from iolens.pages.output.document import write_document
+from iolens.pages.pdf.grid import broken, capped, column_widths, shorten
+from iolens.pages.pdf.vector import PLAIN, text_width
 from matplotlib.figure import Figure
 
 needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler-utils is not installed")

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iolens.log import read_log
-from iolens.pages.blocks import FigureBlock, Page, Text
-from iolens.pages.document import write_document
-from iolens.pages.html.places import flat_blocks
-from iolens.pages.job.document import PAGES, write_job
-from iolens.pages.layout import laid_out
+from iolens.pages.base.blocks import FigureBlock, Page, Text, laid_out
+from iolens.pages.html.parts import flat_blocks
+from iolens.pages.job.job_document import PAGES, write_job
+from iolens.pages.output.document import write_document
 from matplotlib.figure import Figure
 from PIL import Image
 

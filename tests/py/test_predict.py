@@ -31,7 +31,7 @@ from iolens.lab.storage.layout import Layout
 from iolens.lab.storage.plain import PLAIN
 from iolens.log import read_log
 from iolens.log.job import Mount
-from iolens.pages.exhibits.sweep.what_if import WHAT_IF
+from iolens.pages.exhibits.sweep_answers import WHAT_IF
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "storage" / "ost.yaml"

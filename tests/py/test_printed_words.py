@@ -15,12 +15,11 @@ from iolens.log import Job, read_log
 from iolens.metrics.audit.evidence import Evidence, frame_of
 from iolens.metrics.audit.setup import load
 from iolens.metrics.comparison.settings import part_text, seconds_text, three_digits, two_digits, volume_text
-from iolens.pages import words
-from iolens.pages.blocks import Block, FigureBlock, Page, Row, Table, Text
-from iolens.pages.job.document import PAGES
-from iolens.pages.job.judgement import lists as advice
-from iolens.pages.job.judgement.paragraphs import spoken
-from iolens.pages.layout import laid_out
+from iolens.pages.base import words
+from iolens.pages.base.blocks import Block, FigureBlock, Page, Row, Table, Text, laid_out
+from iolens.pages.job.job_document import PAGES
+from iolens.pages.wording import job_lists as advice
+from iolens.pages.wording.job_judgement import spoken
 
 TESTS = Path(__file__).parents[1]
 LOGS = sorted(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from iolens.metrics.processor.counters import NO_PEAK, WHOLE, Counts, counters, derive, user_time
 from iolens.metrics.processor.regions import SEVERAL
-from iolens.pages.exhibits.processor.counters import COUNTERS
+from iolens.pages.exhibits.counted import COUNTERS
 from processor_example import every_rank, job, tables
 
 FP_OPS, CYCLES = 458_044_890_200, 1_103_418_882_813

@@ -27,9 +27,9 @@ from iolens.metrics.processor.sampled import parts, samples
 from iolens.metrics.processor.sampled.groups import called_name, group_of, mpi_name
 from iolens.metrics.subjects.subject import Trial
 from iolens.metrics.subjects.values import EFFICIENT, WENT, values_of
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.exhibits.processor.time import time_note
-from iolens.pages.job.document import write_job
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+from iolens.pages.exhibits.processor_time import time_note
+from iolens.pages.job.job_document import write_job
 from processor_example import every_rank, job, resolved, tables, use
 
 FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"

@@ -21,10 +21,10 @@ from iolens.metrics.processor.io import files
 from iolens.metrics.processor.sampled import inclusive, profile_time
 from iolens.metrics.processor.sampled.drill import TOGETHER, Measures, drill
 from iolens.metrics.processor.traced.calls import traced_calls, tracing_cost
-from iolens.pages import words
-from iolens.pages.blocks import Table
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.exhibits.processor.drilled import guarded_seconds
+from iolens.pages.base import words
+from iolens.pages.base.blocks import Table
+from iolens.pages.base.columns import guarded_seconds
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 from iolens.pages.text.tabular import plain_table
 from processor_example import every_rank, job
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.log import Job, read_log
-from iolens.pages.blocks import Text
-from iolens.pages.job.document import PAGES
-from iolens.pages.layout import laid_out
+from iolens.pages.base.blocks import Text, laid_out
+from iolens.pages.job.job_document import PAGES
 
 
 @pytest.fixture(scope="module", autouse=True)

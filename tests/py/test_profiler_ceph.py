@@ -13,7 +13,7 @@ from iolens.errors import IolensError
 from iolens.lab.predict.recorded import read_recorded
 from iolens.lab.predict.settings import ChangedSettings, predicted_layouts
 from iolens.log import Job, read_log
-from iolens.pages.exhibits.storage.striping import CEPH_LAYOUTS
+from iolens.pages.exhibits.striping import CEPH_LAYOUTS
 
 LAYOUT = "stripe_unit=1048576 stripe_count=4 object_size=8388608 pool=data.fast"
 

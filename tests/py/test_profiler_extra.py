@@ -9,7 +9,7 @@ import pytest
 from iolens.log import read_log
 from iolens.metrics.job.share import io_mean_seconds
 from iolens.metrics.processor.io.ranks import rank_io
-from iolens.pages.exhibits.storage.files import OTHER_CALLS
+from iolens.pages.exhibits.files import OTHER_CALLS
 
 
 def test_each_call_is_counted_and_the_bytes_it_moves(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from iolens.log import read_log
 from iolens.metrics.job.interfaces.failed import failed_calls
 from iolens.metrics.job.start_up import BEFORE, ENTRIES, FIRST, searched_in_vain, start_up
 from iolens.metrics.job.start_up import MISSING as MISSING_ENTRIES
-from iolens.pages.exhibits.about import START_UP
-from iolens.pages.exhibits.storage.files import FAILED_CALLS
+from iolens.pages.exhibits.files import FAILED_CALLS
+from iolens.pages.exhibits.overview import START_UP
 
 SEARCHER = """
 import os, sys

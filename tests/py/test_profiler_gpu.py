@@ -10,7 +10,7 @@ import pytest
 from iolens.advise.limits import changed
 from iolens.advise.rules.accesses import gpu_fallback
 from iolens.log import Job, read_log
-from iolens.pages.exhibits.storage.gpu import GPU_STORAGE
+from iolens.pages.exhibits.files import GPU_STORAGE
 
 ENDED_BEFORE, CRASHED, SILENT, NO_STATISTICS, OTHER_LAYOUT = -1, -2, -3, -5, -6
 HIPFILE = "-DSTATISTICS=hipFileGetStatsL3"

@@ -16,7 +16,7 @@ from iolens.advise import findings
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rules.names import lock_waits
 from iolens.log import read_log
-from iolens.pages.exhibits.storage.files import FILE_LOCKS
+from iolens.pages.exhibits.files import FILE_LOCKS
 from patience import PATIENCE
 
 NUMBERS = ("locks", "exclusive", "refused", "waits")

@@ -10,7 +10,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.log import read_log
-from iolens.pages.exhibits.storage.striping import LUSTRE_CLIENT
+from iolens.pages.exhibits.striping import LUSTRE_CLIENT
 from test_profiler_lustre import plain, shim
 
 __all__ = ["shim"]

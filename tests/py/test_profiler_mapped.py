@@ -15,7 +15,7 @@ import pytest
 from iolens.advise.limits import changed
 from iolens.advise.rules.accesses import mapped_random
 from iolens.log import Job, read_log
-from iolens.pages.exhibits.storage.files import MAPPED_FILES
+from iolens.pages.exhibits.files import MAPPED_FILES
 
 BYTES = 32 << 20
 PAGE = 4096

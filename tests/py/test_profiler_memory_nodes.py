@@ -14,7 +14,7 @@ import profiler_harness as harness
 import pytest
 from iolens.log import read_log
 from iolens.metrics.processor.memory_nodes import memory_nodes
-from iolens.pages.exhibits.ranks_io import MEMORY_NODES
+from iolens.pages.exhibits.ranks import MEMORY_NODES
 from patience import PATIENCE
 
 LISTED = r"""

@@ -20,7 +20,7 @@ from iolens.advise.limits import DEFAULTS
 from iolens.advise.rules.accesses import fetched_in_vain
 from iolens.log import read_log
 from iolens.metrics.job.interfaces.network import connections, http_requests
-from iolens.pages.exhibits.storage.network import CONNECTIONS, HTTP_REQUESTS
+from iolens.pages.exhibits.files import CONNECTIONS, HTTP_REQUESTS
 
 WHOLE = 100_000
 KEPT = 256

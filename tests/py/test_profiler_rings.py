@@ -14,7 +14,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.log import Job, read_log
-from iolens.pages.exhibits.storage.files import RINGS
+from iolens.pages.exhibits.files import RINGS
 
 COUNTED = ("POSIX_READS", "POSIX_BYTES_READ", "POSIX_WRITES", "POSIX_BYTES_WRITTEN", "POSIX_FSYNCS")
 

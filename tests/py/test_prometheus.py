@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from iolens.pages.job.prometheus import Reading, Scrapes, exposition
+from iolens.pages.job.running_job import Reading, Scrapes, exposition
 
 parser = pytest.importorskip("prometheus_client.parser", reason="prometheus-client is not installed")
 openmetrics = pytest.importorskip("prometheus_client.openmetrics.parser")

@@ -17,9 +17,9 @@ from iolens.log import read_log
 from iolens.metrics.comparison import scaling
 from iolens.metrics.comparison.results import Comparison, compare
 from iolens.metrics.comparison.scaling import ScalingPoint
-from iolens.pages.comparison.document import write_comparison
-from iolens.pages.comparison.words import comparison_subtitle
-from iolens.pages.exhibits.sweep.scaling import SCALING
+from iolens.pages.comparison.sweep_document import write_comparison
+from iolens.pages.exhibits.sweep_answers import SCALING
+from iolens.pages.wording.sweep_verdict import comparison_subtitle
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 Speed = Callable[[int, int], float]

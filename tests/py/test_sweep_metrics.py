@@ -15,7 +15,7 @@ from iolens.lab.outputs.e3sm import read_e3sm
 from iolens.lab.sweep.define.experiment_file import load_experiment, to_yaml
 from iolens.lab.sweep.define.metrics import measure_of_pattern
 from iolens.lab.sweep.read.results import Results, load_results
-from iolens.pages.comparison.cautions import origins
+from iolens.pages.wording.sweep_cautions import origins
 
 OUTPUTS = Path(__file__).parents[1] / "data" / "outputs"
 LOG = Path(__file__).parents[1] / "data" / "iolens"

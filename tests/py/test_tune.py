@@ -28,7 +28,7 @@ from iolens.lab.tune.search import DEFAULT, MODEL, OTHER_SIZE, RULE, search_of
 from iolens.lab.tune.trail import SearchStep, Trail
 from iolens.lab.tune.tune import Tuning, repetitions_due
 from iolens.lab.values import Change
-from iolens.pages.exhibits.sweep.search import fitted
+from iolens.pages.exhibits.sweep_answers import fitted
 from tune_grids import all_grids, experiment_of, recorded, replay
 
 FEW = ("btio-lustre-nearline", "ior-lustre-flash", "ior-generic-dear-locks", "btio-like-thin-links")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from comparison_example import MIB, compared, write_run, write_sweep
 from iolens.lab.sweep.read.next_runs import unsure_points
-from iolens.pages.comparison import words
+from iolens.pages.wording import sweep_verdict
 
 FACTOR = {"stripe_count": [1, 2, 4]}
 
@@ -59,4 +59,4 @@ def test_saved_runs_are_said(tmp_path: Path, more: int) -> None:
             run = folder / "points" / f"stripe_count{level}" / f"rep-{repetition}"
             write_run(run, {"stripe_count": level}, repetition, 400.0 + level)
     said = "1 setting could no longer be the best and had fewer repetitions: 2 runs saved."
-    assert (said in words.comparison_verdict(compared(folder))) is bool(more)
+    assert (said in sweep_verdict.comparison_verdict(compared(folder))) is bool(more)

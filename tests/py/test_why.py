@@ -20,7 +20,7 @@ from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.waits import PATTERNS
 from iolens.metrics.why.what_if import STORAGE, WhatIfQuestion, what_if
-from iolens.pages.exhibits.why import storage_note
+from iolens.pages.exhibits.waits import storage_note
 from job_example import job_of
 from why_programs import WORLD, RankLine, events_of
 

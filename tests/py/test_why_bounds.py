@@ -15,7 +15,7 @@ from iolens.advise.weigh import weighed
 from iolens.log import Job
 from iolens.metrics.job.ranks import io_span_seconds
 from iolens.metrics.why.answers import replays, storage_bound
-from iolens.pages.job.words import verdicts
+from iolens.pages.wording.job_words import verdicts
 from planted_jobs import JobModel, job_of_model
 from why_programs import RankLine, events_of
 

@@ -9,7 +9,7 @@ from iolens.metrics.why.calls.program import program_of
 from iolens.metrics.why.limits import limits
 from iolens.metrics.why.unknown import NOTHING_OF_RANKS, OfRanks
 from iolens.metrics.why.what_if import BALANCED, STORAGE, Answer, what_if
-from iolens.pages.exhibits.why import storage_note
+from iolens.pages.exhibits.waits import storage_note
 from test_why import job_with, solved, waits
 from test_why_unknown import interval
 from why_programs import WORLD, RankLine, events_of

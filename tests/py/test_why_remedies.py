@@ -19,7 +19,7 @@ from iolens.log.records import Records
 from iolens.metrics.processor.sampled.parts import ASLEEP
 from iolens.metrics.why.answers import bound_of, files_bound, replays, why
 from iolens.metrics.why.what_if import Answer, Beside, what_if
-from iolens.pages.exhibits.why import WHAT_IF
+from iolens.pages.exhibits.waits import WHAT_IF
 from test_advise_rules import placed, traced
 from test_why import job_with
 from test_why_bounds import WRITES

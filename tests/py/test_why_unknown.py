@@ -17,8 +17,8 @@ from iolens.metrics.why.calls.program import program_of
 from iolens.metrics.why.limits import limits
 from iolens.metrics.why.unknown import OfRanks
 from iolens.metrics.why.what_if import STORAGE, what_if
-from iolens.pages.exhibits.why import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note
-from iolens.pages.job.words import verdicts
+from iolens.pages.exhibits.waits import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note
+from iolens.pages.wording.job_words import verdicts
 from processor_example import use
 from test_why import job_with
 from why_programs import WORLD, RankLine, events_of

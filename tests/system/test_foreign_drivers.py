@@ -15,9 +15,8 @@ from iolens.lab.sweep.plan.prepare import prepare
 from iolens.lab.sweep.read.results import load_results
 from iolens.lab.sweep.sweep import run_sweep
 from iolens.metrics.comparison.results import compare
-from iolens.pages.comparison.cautions import origins
-from iolens.pages.comparison.driver import driver_marks
-from iolens.pages.comparison.remedy import remedy
+from iolens.pages.wording.sweep_cautions import origins
+from iolens.pages.wording.sweep_remedy import driver_marks, remedy
 from mpi_libraries import library
 
 EXPERIMENT = """name: {component}

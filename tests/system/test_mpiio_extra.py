@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from iolens.log import read_log
 from iolens.metrics.job.share import extra_seconds
-from iolens.pages.exhibits.storage.mpiio import OTHER_MPIIO_CALLS
+from iolens.pages.exhibits.operations import OTHER_MPIIO_CALLS
 from mpi_libraries import library
 from test_profiler_mpi import ROOT, programs, start, the_log
 

@@ -27,8 +27,8 @@ from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask, asked_levels
 from iolens.metrics.processor.sampled import profile_time, samples
 from iolens.metrics.processor.sampled.parts import MPI_PARTS, OUTSIDE, START
-from iolens.pages.exhibits.job import JOB_EXHIBITS
-from iolens.pages.job.document import write_job
+from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+from iolens.pages.job.job_document import write_job
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 

@@ -13,7 +13,7 @@ from iolens.lab.storage.emulated import EMULATED, JobStatus, job_status, make_mo
 from iolens.lab.storage.layout import Layout
 from iolens.log import Job, read_log
 from iolens.metrics.files.stripes.ost import stripe_ranks, target_bytes
-from iolens.pages.exhibits.storage.striping import TARGET_BYTES
+from iolens.pages.exhibits.striping import TARGET_BYTES
 from mpi_libraries import ROOT, library
 from own_words import complaints
 from test_profiler_mpi import programs, start, the_log

@@ -11,7 +11,7 @@ import darshan
 import numpy as np
 import pytest
 from iolens.log import read_log
-from iolens.pages.exhibits.storage.mpiio import COLLECTIVES
+from iolens.pages.exhibits.operations import COLLECTIVES
 from mpi_libraries import ROOT, library, need_hints_of_programs, need_several_programs
 from own_words import own_words
 from patience import PATIENCE

@@ -14,7 +14,7 @@ from iolens.lab.run.mpi_launch import mpi
 from iolens.log import read_log
 from iolens.log.anonymize import anonymous_program as program_of
 from iolens.log.pseudonyms import Pseudonyms
-from iolens.pages.job.words import fact_columns, title
+from iolens.pages.wording.job_words import fact_columns, title
 from mpi_libraries import need_several_programs
 from mpi_library import FLAVOUR, PRELOAD
 from patience import PATIENCE

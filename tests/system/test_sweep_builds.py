@@ -14,7 +14,7 @@ from iolens.cli.main import main
 from iolens.lab.sweep.plan.alone import alone
 from iolens.lab.sweep.read.results import Results, load_results
 from iolens.metrics.comparison.results import Comparison, compare
-from iolens.pages.comparison import words
+from iolens.pages.wording import sweep_verdict
 
 EXPERIMENT = """
 name: builds
@@ -79,7 +79,9 @@ def test_the_build_that_computes_something_else_is_found_and_named(swept: Path) 
 
 
 def verdict_and_notes(results: Results, found: Comparison) -> str:
-    return " ".join([words.comparison_verdict(found), *cautions(results, found), *words.answer_sentences(found)])
+    return " ".join(
+        [sweep_verdict.comparison_verdict(found), *cautions(results, found), *sweep_verdict.answer_sentences(found)]
+    )
 
 
 @pytest.mark.mpi

@@ -28,7 +28,7 @@ from iolens.lab.sweep.sweep import run_sweep
 from iolens.lab.workloads.workload import Workload
 from iolens.lab.workloads.workloads import WORKLOADS
 from iolens.log import read_log
-from iolens.pages.comparison.document import write_comparison
+from iolens.pages.comparison.sweep_document import write_comparison
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed; `make setup-test` does it")
 

@@ -15,7 +15,7 @@ import pytest
 from btio_program import ROOT
 from iolens.cli.main import main
 from iolens.lab.run.mpi_launch import mpi
-from iolens.pages import words
+from iolens.pages.base import words
 from mimic_runs import record
 from test_foreign_drivers import _hdf5, _mpi4py, _ncmpigen
 

@@ -49,10 +49,10 @@ def run(argv: Sequence[str] | None) -> int:
 def _summarise(log: Path, pdf: Path, verbose: bool) -> None:
     """Writes the pages and, if requested, the tables behind them."""
     from iolens.log import read_log
-    from iolens.pages.exhibit import frames
-    from iolens.pages.exhibits.job import JOB_EXHIBITS
-    from iolens.pages.export import export
-    from iolens.pages.job.document import write_job
+    from iolens.pages.base.exhibit import frames
+    from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+    from iolens.pages.job.job_document import write_job
+    from iolens.pages.output.export import export
 
     job = read_log(log)
     # The ending of a name decides the form of a document, but this command writes a PDF whatever the name.

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
     from iolens.lab.predict.calibrate import calibrate
     from iolens.lab.predict.model import read_model
-    from iolens.pages.output import need_parent, written_aside
+    from iolens.pages.output.document import need_parent, written_aside
 
     if not args.directory.is_dir():
         raise UsageError(f"{args.directory} is not a directory")

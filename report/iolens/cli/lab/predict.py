@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     ]
     found = what_if_predictions(predict(recorded, model, points), recorded, args.log, model)
     if args.output:
-        from iolens.pages.output import written_aside
+        from iolens.pages.output.document import written_aside
 
         with written_aside(args.output) as aside:
             aside.write_text(prediction_json(found), encoding="utf-8")
@@ -100,9 +100,9 @@ def _layout_of(text: str) -> Layout:
 
 def _tell(found: WhatIf) -> None:
     """Prints the predictions as a table, and how accurate they are."""
-    from iolens.pages.blocks import Table
-    from iolens.pages.exhibits.sweep.what_if import WHAT_IF
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.base.blocks import Table
+    from iolens.pages.exhibits.sweep_answers import WHAT_IF
+    from iolens.pages.job.job_screen import screen
 
     table = WHAT_IF.table(found)
     if isinstance(table, Table):

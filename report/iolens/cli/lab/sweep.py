@@ -207,14 +207,14 @@ def _finish_sweep(sweep: Sweep) -> None:
 
     first = sorted((sweep.folder / "first").glob("*.darshan"))
     if first:
-        from iolens.pages.job.document import write_job
+        from iolens.pages.job.job_document import write_job
 
         pdf = sweep.folder / "first.pdf"
         write_job(read_log(first[-1]), pdf)
         print_line(f"complete run: {pdf}")
     if sweep.total:
         from iolens.lab.sweep.read.results import load_results
-        from iolens.pages.comparison.document import write_comparison
+        from iolens.pages.comparison.sweep_document import write_comparison
 
         summary = write_comparison(load_results(sweep.folder), sweep.folder / "comparison.pdf", read_log)
         tell(summary)

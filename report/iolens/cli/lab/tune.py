@@ -17,7 +17,7 @@ from iolens.lab.tune.budget import Budget, parse_budget, usual_budget
 if TYPE_CHECKING:
     from iolens.lab.tune.search import Search
     from iolens.lab.tune.tune import Tuning
-    from iolens.pages.comparison.summary import ComparisonSummary
+    from iolens.pages.comparison.audit_page import ComparisonSummary
 
 _HINTS, _STRIPES = "hints.txt", "stripes.sh"
 """Files with the recommended settings, in the folder of the results."""
@@ -126,7 +126,7 @@ def _finish_search(folder: Path) -> None:
     from iolens.cli.read.compare import tell
     from iolens.lab.sweep.read.results import load_results
     from iolens.log import read_log
-    from iolens.pages.comparison.document import write_comparison
+    from iolens.pages.comparison.sweep_document import write_comparison
 
     summary = write_comparison(load_results(folder), folder / "comparison.pdf", read_log)
     tell(summary)

@@ -99,7 +99,7 @@ def _print_answers(claims: Sequence[Claim], folder: Path, language: str) -> None
     from iolens.course.judge import judge_claims
     from iolens.course.words import SAID, paragraphs
     from iolens.lab.sweep.read.results import load_results
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import screen
 
     out, found = screen(), {"finds": _advised, "holds_up": _most_waited_file}
     print()

@@ -39,7 +39,7 @@ def _with_names(command: DescribedCommand) -> DescribedCommand:
 
 def _table_names() -> list[str]:
     """Returns the names of all tables."""
-    from iolens.pages.exhibits.job import JOB_EXHIBITS
+    from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 
     return [exhibit.name for exhibit in JOB_EXHIBITS]
 

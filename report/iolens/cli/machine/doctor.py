@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints all findings; returns 0 if programs can be recorded on this machine, otherwise 1."""
     from iolens.lab.doctor.checks import examined
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import screen
     from iolens.pages.text.lines import paragraph
 
     found = examined()

@@ -58,7 +58,7 @@ def _which_process(whole: Job, judged: Job) -> list[str]:
 def run(args: argparse.Namespace) -> int:
     """Prints the advice on each log; returns 0, whatever was found."""
     if args.rules is not None:
-        from iolens.pages.job.judgement.rules import rules_text
+        from iolens.pages.wording.job_lists import rules_text
 
         print(rules_text(args.rules))
         return 0
@@ -68,9 +68,8 @@ def run(args: argparse.Namespace) -> int:
     from iolens.advise.limits import DEFAULTS, changed, from_file
     from iolens.log import read_log
     from iolens.log.processes import main_process
-    from iolens.pages.job.judgement.checkpoints import checkpoint_sentence
-    from iolens.pages.job.judgement.lists import advice_json, styled_lines, wrapped, write_hints
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import screen
+    from iolens.pages.wording.job_lists import advice_json, checkpoint_sentence, styled_lines, wrapped, write_hints
 
     if args.mtbf is not None and not 0 < args.mtbf < float("inf"):
         raise UsageError(f"--mtbf {args.mtbf:g}: a mean time between failures must be more than 0 hours")

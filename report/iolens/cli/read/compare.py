@@ -11,7 +11,7 @@ from iolens.errors import UsageError
 from iolens.foreign import print_line
 
 if TYPE_CHECKING:
-    from iolens.pages.comparison.summary import ComparisonSummary
+    from iolens.pages.comparison.audit_page import ComparisonSummary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,9 +52,9 @@ def run(args: argparse.Namespace) -> int:
     from iolens.lab.sweep.read.merged import can_be_paired, is_sweep, merged
     from iolens.lab.sweep.read.results import load_results
     from iolens.log import read_log
-    from iolens.pages.comparison.document import write_comparison
-    from iolens.pages.export import export, need_folders
-    from iolens.pages.subjects.document import write_subjects
+    from iolens.pages.comparison.subjects_document import write_subjects
+    from iolens.pages.comparison.sweep_document import write_comparison
+    from iolens.pages.output.export import export, need_folders
 
     if args.device_rate < 0:
         raise UsageError(f"--device-rate {args.device_rate:g} is not a rate; give MiB/s, more than 0")
@@ -85,7 +85,7 @@ def _folders(args: argparse.Namespace) -> dict[str, Path | None]:
 
 def tell(summary: ComparisonSummary) -> None:
     """Prints the points as a table, the verdict, warnings, and text to paste into a report."""
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import screen
 
     out = screen()
     if summary.points is not None:

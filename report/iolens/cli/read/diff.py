@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
     subjects = read_subjects(args.paths)
     if args.json:
-        from iolens.pages.subjects.as_json import as_json
+        from iolens.pages.comparison.subjects_document import as_json
 
         print(as_json(subjects))
     else:
@@ -39,10 +39,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_differences(subjects: Subjects, whole: bool) -> None:
     """Prints the subjects, the differences in numbers, findings and files, and warnings about the comparison."""
-    from iolens.pages.blocks import Table
-    from iolens.pages.exhibits.subjects.tables import FACTS, FILES, FINDINGS, WHO, grouped_tables
-    from iolens.pages.job.terminal import screen
-    from iolens.pages.subjects.words import headline, notes, subject_doubts
+    from iolens.pages.base.blocks import Table
+    from iolens.pages.exhibits.subjects import FACTS, FILES, FINDINGS, WHO, grouped_tables
+    from iolens.pages.job.job_screen import screen
+    from iolens.pages.wording.subject_words import headline, notes, subject_doubts
 
     out = screen()
     for doubt in subject_doubts(subjects):

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes the samples or the trace in the requested format."""
     from iolens.log import read_log
-    from iolens.pages.output import written_aside
+    from iolens.pages.output.document import written_aside
 
     content, notes = _exported(read_log(args.log), args)
     target = args.output or args.log.with_name(args.log.name.removesuffix(".darshan") + _ENDINGS[args.format])

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from iolens.metrics.processor.mpi.calls import mpi_rows
     from iolens.metrics.processor.mpi.peers import sent
     from iolens.metrics.processor.mpi.rank_order import orders, rank_orders
-    from iolens.pages.exhibits.processor.rank_order import RANK_ORDERS
+    from iolens.pages.exhibits.mpi_ranks import RANK_ORDERS
     from iolens.pages.text.tabular import plain_table
 
     job = read_log(args.log)
@@ -97,7 +97,7 @@ def write_order(job: Job, order: Order, args: argparse.Namespace) -> None:
     UsageError before any file is written if hosts were given but are too few.
     """
     from iolens.pages.job.placement import mpich_order, rankfile
-    from iolens.pages.output import make_folder, written_aside
+    from iolens.pages.output.document import make_folder, written_aside
 
     nodes = 1 + max(order.nodes)
     hosts = [host.strip() for host in args.hosts.split(",") if host.strip()]

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Writes a document for each log and prints its name; returns 0 if all were written."""
     if args.output and len(args.logs) > 1:
         raise UsageError(f"--output names one file, but {len(args.logs)} logs are given; leave --output out")
-    from iolens.pages.export import export, need_folders
+    from iolens.pages.output.export import export, need_folders
 
     folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
     need_folders(folders)
@@ -63,9 +63,9 @@ def _report_path(path: Path, document: Path) -> Tables:
 
 def _report_log(job: Job, document: Path) -> Tables:
     """Writes the document of one log; returns a function that makes its tables."""
-    from iolens.pages.exhibit import frames
-    from iolens.pages.exhibits.job import JOB_EXHIBITS
-    from iolens.pages.job.document import write_job
+    from iolens.pages.base.exhibit import frames
+    from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+    from iolens.pages.job.job_document import write_job
 
     write_job(job, document)
     return lambda: frames(JOB_EXHIBITS, job)
@@ -74,9 +74,9 @@ def _report_log(job: Job, document: Path) -> Tables:
 def _report_processes(path: Path, document: Path) -> Tables:
     """Writes the document of the processes of a folder or a log together; returns a function that makes its tables."""
     from iolens.forest.forest import read_forest
-    from iolens.pages.exhibit import frames
-    from iolens.pages.exhibits.forest import FOREST_EXHIBITS
-    from iolens.pages.forest import write_forest
+    from iolens.pages.base.exhibit import frames
+    from iolens.pages.exhibits.many_processes import FOREST_EXHIBITS
+    from iolens.pages.many.forest_report import write_forest
 
     forest = read_forest(path)
     write_forest(forest, document)

@@ -68,7 +68,7 @@ def _print_json(path: Path) -> None:
     """Prints one log as a JSON object in one line."""
     from iolens.log import read_log
     from iolens.log.processes import main_process
-    from iolens.pages.job.as_json import job_json
+    from iolens.pages.wording.job_lists import job_json
 
     print(job_json(main_process(read_log(path))))
 
@@ -77,15 +77,14 @@ def _print_line(path: Path) -> None:
     """Prints one log in one line."""
     from iolens.log import read_log
     from iolens.log.processes import main_process
-    from iolens.pages.job.one_line import one_line
+    from iolens.pages.wording.job_lists import one_line
 
     print(one_line(main_process(read_log(path))))
 
 
 def _show_front(job: Job) -> None:
     """Prints the first screen of one log."""
-    from iolens.pages.job.front_screen import front_screen
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import front_screen, screen
 
     out = screen()
     for text, style in front_screen(job, out.width):
@@ -94,8 +93,8 @@ def _show_front(job: Job) -> None:
 
 def _show_all(job: Job) -> None:
     """Prints the findings and every table of one log."""
-    from iolens.pages.exhibits.job import summary_exhibits
-    from iolens.pages.job.terminal import screen, show_job
+    from iolens.pages.exhibits.job_exhibits import summary_exhibits
+    from iolens.pages.job.job_screen import screen, show_job
 
     tables = [exhibit.table(job) for exhibit in summary_exhibits(job)]
     show_job(job, [table for table in tables if table is not None], screen())
@@ -104,6 +103,6 @@ def _show_all(job: Job) -> None:
 def _show_processes(path: Path, whole: bool) -> None:
     """Prints the summary of all logs of a folder, or of all processes of a log, together."""
     from iolens.forest.forest import read_forest
-    from iolens.pages.forest import show_forest
+    from iolens.pages.many.forest_report import show_forest
 
     show_forest(read_forest(path), whole)

@@ -16,8 +16,8 @@ from iolens.missing import is_nan
 
 if TYPE_CHECKING:
     from iolens.metrics.processor.ask import Ask
-    from iolens.pages.blocks import Table
-    from iolens.pages.exhibit import Exhibit
+    from iolens.pages.base.blocks import Table
+    from iolens.pages.base.exhibit import Exhibit
 
 ALL_THREADS = "also show samples of threads that libraries such as MPI started for themselves"
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         args.name, args.log = str(args.log), Path(args.name)
     if not args.name or not args.log:
         raise UsageError("name a table and a log: iolens table NAME LOG; iolens table --list names the tables")
-    from iolens.pages.json_rows import json_text
+    from iolens.pages.output.export import json_text
 
     whole, job = _exhibit_of(args.name, args.log)
     if whole.instead is not None and whole.rows(job) is None and whole.instead.rows(job) is not None:
@@ -89,8 +89,8 @@ def _exhibits_of(log: Path | None) -> dict[str, tuple[Exhibit[Any], Any]]:
     from iolens.forest.forest import read_forest
     from iolens.log import read_log
     from iolens.log.processes import is_joined, only_process
-    from iolens.pages.exhibits.forest import FOREST_EXHIBITS
-    from iolens.pages.exhibits.job import JOB_EXHIBITS
+    from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
+    from iolens.pages.exhibits.many_processes import FOREST_EXHIBITS
 
     if log is not None and log.is_dir() and len(list(log.glob("*.darshan"))) > 1:
         forest = read_forest(log)
@@ -166,7 +166,7 @@ def _of_processes(text: str, job: Any) -> str:
 
 def _how_to_see_all(exhibit: Exhibit[Any], frame: pd.DataFrame, job: Any) -> str:
     """Returns the number of hidden rows and the option that shows them; "" if the table is complete."""
-    from iolens.pages.exhibit import rows_left_out
+    from iolens.pages.base.exhibit import rows_left_out
 
     rows = exhibit.rows(job)
     if rows is not None and rows_left_out(rows):
@@ -181,7 +181,7 @@ def _exhibit_numbers(title: str, frame: pd.DataFrame) -> Table:
     """Returns the numbers behind a figure or a text of the report: the columns by their names; a single row from top to
     bottom.
     """
-    from iolens.pages.blocks import Table
+    from iolens.pages.base.blocks import Table
 
     def said(value: Any) -> str:
         return "n/a" if value is None or is_nan(value) else f"{value:.6g}" if isinstance(value, float) else str(value)

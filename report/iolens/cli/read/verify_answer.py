@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the numbers that the log does not have; returns 1 if there are any."""
     from iolens.log import read_log
+    from iolens.pages.answers.named_logs import numbers_in_text
     from iolens.pages.answers.sources import of_log
-    from iolens.pages.answers.verified import numbers_in_text
 
     found = numbers_in_text(of_log(read_log(args.log)), _answer_text(args.text))
     wrong = [one for one in found if not one.source]

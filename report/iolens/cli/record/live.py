@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Lists jobs, watches one, or writes a snapshot or all metrics."""
     from iolens.lab.recovery import snapshot
-    from iolens.pages.output import make_folder
+    from iolens.pages.output.document import make_folder
 
     if args.interval <= 0:
         raise UsageError(f"--interval {args.interval} is not a number of seconds above 0")
@@ -80,8 +80,8 @@ def _looks(jobs: Sequence[list[Spool]]) -> list[tuple[list[Spool], Job]]:
 def _write_metrics(path: Path, interval: float, once: bool) -> int:
     """Writes the numbers of all running jobs to a file, repeatedly until the user stops it."""
     from iolens.lab.recovery.snapshot import running_jobs
-    from iolens.pages.job.prometheus import Scrapes, exposition, reading
-    from iolens.pages.output import written_aside
+    from iolens.pages.job.running_job import Scrapes, exposition, reading
+    from iolens.pages.output.document import written_aside
 
     scrapes = Scrapes()
     while True:
@@ -110,8 +110,8 @@ def _job_labels(spool: Spool, job: Job) -> tuple[tuple[str, str], ...]:
 def _list_jobs(jobs: Sequence[list[Spool]]) -> None:
     """Prints one row per job."""
     from iolens.lab.recovery.places import default_folders
-    from iolens.pages.job.live import jobs_table
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import screen
+    from iolens.pages.job.running_job import jobs_table
 
     seen = _looks(jobs)
     if seen:
@@ -128,8 +128,8 @@ def _watch(job: list[Spool], interval: float, once: bool) -> None:
     from rich.live import Live
 
     from iolens.lab.recovery.snapshot import has_ended, look
-    from iolens.pages.job.live import live_parts
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import screen
+    from iolens.pages.job.running_job import live_parts
 
     here = screen()
     out = Console(width=here.width, highlight=False, no_color=not here.styled)

@@ -113,7 +113,7 @@ def _settle_unusable(unusable: Sequence[Unusable], clean: bool) -> None:
 def _settle(job: Sequence[Spool], args: argparse.Namespace) -> bool:
     """Lists, removes or recovers one job, and prints what was done. Returns false if its log could not be made."""
     from iolens.lab.recovery import recover
-    from iolens.pages.output import make_folder
+    from iolens.pages.output.document import make_folder
 
     state = _state(job, bool(args.folders))
     if args.list or state != "ended without its log":

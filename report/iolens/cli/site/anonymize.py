@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _write_new(path: Path, data: bytes) -> None:
     """Writes a new file, first under a temporary name; raises if a file of its own name exists."""
-    from iolens.pages.output import need_parent
+    from iolens.pages.output.document import need_parent
 
     need_parent(path)
     aside = path.with_name(f"{path.name}.iolens-partial-{os.getpid()}")

@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints each limit with its verdict, and one line on all limits; returns 1 if a limit is broken."""
     from iolens.metrics.subjects import gate
-    from iolens.pages.job.terminal import screen
-    from iolens.pages.output import written_aside
-    from iolens.pages.subjects.gate import junit, summary, verdict_table
+    from iolens.pages.comparison.subjects_document import junit, summary, verdict_table
+    from iolens.pages.job.job_screen import screen
+    from iolens.pages.output.document import written_aside
 
     if args.list:
         _print_number_names(_subject(args.new))
@@ -74,8 +74,8 @@ def _subject(path: Path) -> Subject:
 def _print_number_names(subject: Subject) -> None:
     """Prints the names of a subject's numbers, each with its group, its name in reports and its unit."""
     from iolens.metrics.subjects import gate
-    from iolens.pages.blocks import Table
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.base.blocks import Table
+    from iolens.pages.job.job_screen import screen
 
     rows = [[name, f"{key[0]}: {key[1]}", key[2]] for name, key in gate.names_of(subject).items()]
     screen().table(Table("Names for limits", ["name", "number", "unit"], rows))

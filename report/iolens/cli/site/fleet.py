@@ -31,10 +31,10 @@ def run(args: argparse.Namespace) -> int:
     if args.sql:
         print(store.sql(args.sql).to_csv(index=False), end="")
         return 0
-    from iolens.pages.exhibit import frames
-    from iolens.pages.exhibits.fleet import FLEET_EXHIBITS
-    from iolens.pages.export import export, need_folders
-    from iolens.pages.fleet import show_fleet, write_fleet
+    from iolens.pages.base.exhibit import frames
+    from iolens.pages.exhibits.many_jobs import FLEET_EXHIBITS
+    from iolens.pages.many.fleet_report import show_fleet, write_fleet
+    from iolens.pages.output.export import export, need_folders
 
     folders = {"csv": args.csv, "json": args.json, "parquet": args.parquet}
     need_folders(folders)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from iolens.lab.sweep.perform.progress import Lines, Progress
 from iolens.metrics.comparison.settings import three_digits
-from iolens.pages.blocks import Table
+from iolens.pages.base.blocks import Table
+from iolens.pages.base.words import duration, speed
 from iolens.pages.text.lines import table_text
-from iolens.pages.words import duration, speed
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -35,7 +35,7 @@ def shown(folder: Path, total: int, done: int) -> Iterator[Progress]:
     from rich.console import Console
     from rich.live import Live
 
-    from iolens.pages.job.terminal import screen
+    from iolens.pages.job.job_screen import screen
 
     here = screen()
     console = Console(width=here.width, highlight=False, no_color=not here.styled)

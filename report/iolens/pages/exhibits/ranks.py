@@ -1,17 +1,21 @@
-"""The balance of work among the ranks, and the resources that their processes used."""
+"""The balance of work among the ranks, and the resources and I/O of single ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.job import balance, processes
+from iolens.metrics.processor import memory_nodes, process
+from iolens.metrics.processor.balance import LEVELS, load_balance
+from iolens.metrics.processor.io import files
+from iolens.metrics.processor.sampled import inclusive
 from iolens.missing import is_nan
-from iolens.pages import words
-from iolens.pages.blocks import FigureBlock
-from iolens.pages.exhibit import Column, Exhibit
-from iolens.pages.exhibits import finding
+from iolens.pages.base import columns, words
+from iolens.pages.base.blocks import FigureBlock
+from iolens.pages.base.columns import FAMILY_SIZE, IMBALANCE_PERCENT, NAME, guarded_seconds, share_columns
+from iolens.pages.base.exhibit import Column, Exhibit
 
 FEW_RANKS = 8
 """Maximum number of ranks whose bars leave room for a table beside them."""
@@ -26,7 +30,7 @@ def _rank_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if moved is not None:
         caption = "Through POSIX and STDIO, from the heat maps. Look for ranks far above the mean."
         width = HALF_WIDTH if job.nprocs <= FEW_RANKS else FULL_WIDTH
-        says = finding.of_ranks((moved["written"] + moved["read"]).tolist(), words.size)
+        says = columns.of_ranks((moved["written"] + moved["read"]).tolist(), words.size)
         yield FigureBlock(rank_bars(moved, width), caption, title="Bytes of each rank", says=says)
 
 
@@ -38,8 +42,8 @@ def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     if apart is not None and len(apart) == job.nprocs > 1:
         each = apart.frame().set_index("rank")
         caption = "Look for ranks far above the mean."
-        memory = finding.of_ranks(each["max_rss"].tolist(), words.size)
-        spent = finding.of_ranks((each["user_time"] + each["system_time"]).tolist(), words.duration)
+        memory = columns.of_ranks(each["max_rss"].tolist(), words.size)
+        spent = columns.of_ranks((each["user_time"] + each["system_time"]).tolist(), words.duration)
         yield FigureBlock(memory_bars(each), caption, title="Largest resident set of each rank", says=memory)
         yield FigureBlock(processor_bars(each), caption, title="Processor time of each rank", says=spent)
 
@@ -100,4 +104,119 @@ PROCESSES: Exhibit[Job] = Exhibit(
     columns=_usage_columns,
     note=_usage_note,
     draw=_usage_figures,
+)
+
+
+def _pat_file_columns(what: str) -> Sequence[Column]:
+    """Returns pat_report's columns of files that were read or written."""
+    who = "reader" if what == "read" else "writer"
+    return [
+        Column("file", "name"),
+        FAMILY_SIZE,
+        Column(f"avg {what} time per {who} rank, s", "seconds", words.seconds),
+        Column(f"avg MiB per {who} rank", "mib", words.ratio),
+        Column("MiB/s", "rate", words.ratio),
+        Column(f"{who} ranks", "ranks", words.count),
+        Column(f"avg {what}s per {who} rank", "calls", words.ratio),
+        Column("bytes/call", "bytes_per_call", words.ratio),
+    ]
+
+
+_FILE_NOTE = (
+    "Averages over the ranks that read or wrote the file, at the layers below MPI-IO; MiB/s: all bytes over all time "
+    "in the calls. n/a: the log merged the ranks of this file. Files of /proc and /sys are left out."
+)
+
+FILE_INPUT: Exhibit[Job] = Exhibit(
+    name="file_input",
+    title="File input by file",
+    metric=files.file_input,
+    columns=_pat_file_columns("read"),
+    note=_FILE_NOTE,
+    asked=True,
+    apart=True,
+)
+
+FILE_OUTPUT: Exhibit[Job] = Exhibit(
+    name="file_output",
+    title="File output by file",
+    metric=files.file_output,
+    columns=_pat_file_columns("write"),
+    note=_FILE_NOTE,
+    asked=True,
+    apart=True,
+)
+
+MEMORY: Exhibit[Job] = Exhibit(
+    name="memory",
+    title="Largest resident set of each rank",
+    metric=process.memory,
+    columns=[NAME, Column("HiMem", "max_rss", words.size), *share_columns("HiMem", "max_rss", "B")[2:]],
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value.",
+    asked=True,
+    drilled=True,
+    apart=True,
+    source="a log of iolens with every rank's row (IOLENS_FILE_RANKS)",
+)
+
+MEMORY_NODES: Exhibit[Job] = Exhibit(
+    name="memory_nodes",
+    title="Memory of the ranks by NUMA node",
+    metric=memory_nodes.memory_nodes,
+    columns=[
+        Column("rank", "rank", lambda rank: "other ranks, together" if rank < 0 else str(rank)),
+        Column("NUMA node", "memory_node", lambda node: "others" if node < 0 else str(node)),
+        Column("largest", "high_bytes", words.size),
+        Column("at the end", "bytes", words.size),
+        Column("share", "share", words.points),
+    ],
+    note="Resident memory, shared libraries included. Largest: the largest value that the profiler read; it reads "
+    "at most once a second, and when recording ends. Share: part of the rank's memory at the end.",
+    apart=True,
+    source="a process of at least half a second on a machine where several NUMA nodes have memory",
+)
+
+PROGRAM_TIME: Exhibit[Job] = Exhibit(
+    name="program_time",
+    title="Processor time of the ranks",
+    metric=process.program_time,
+    columns=[
+        NAME,
+        *share_columns("Time", "time")[1:],
+        Column("program, s", "user_time", guarded_seconds),
+        Column("kernel, s", "system_time", guarded_seconds),
+        Column("major faults", "major_faults", words.guarded),
+        Column("core taken or yielded", "involuntary_switches", words.guarded),
+    ],
+    note="Values of an average rank, and of the ranks with the largest, median and smallest value. Core taken or "
+    "yielded: Linux's involuntary switches, which include sched_yield; MPI calls sched_yield while it waits "
+    "if cores are few.",
+    asked=True,
+    drilled=True,
+    apart=True,
+    source="a log of iolens",
+)
+
+
+def _balance_note(job: Job) -> str:
+    """Returns the note on the table of load balance: the definition of its columns and of its rows."""
+    said = (
+        f"Means over all ranks. Imb. Time: slowest rank minus mean; Imb. Time%: {IMBALANCE_PERCENT}. "
+        "MPI-IO: time of its calls without the POSIX time inside them; exchange includes waiting for other ranks."
+    )
+    if inclusive.inclusive_rows(job) is None:
+        return said
+    return f"{said} {inclusive.INSIDE}: inclusive times, which overlap one another and the rows above."
+
+
+LOAD_BALANCE: Exhibit[Job] = Exhibit(
+    name="load_balance",
+    title="Time in calls by the ranks that took most, median and least",
+    metric=load_balance,
+    columns=[NAME, *share_columns("Time", "time"), Column("Calls", "calls", words.guarded)],
+    note=_balance_note,
+    asked=True,
+    drilled=True,
+    levels=LEVELS.known,
+    apart=True,
 )

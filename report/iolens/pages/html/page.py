@@ -12,10 +12,8 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 
-from iolens.pages.blocks import FigureBlock, Page
-from iolens.pages.html.parts import elements
-from iolens.pages.html.places import ElementNames, flat_blocks
-from iolens.pages.html.timelines import is_installed, library, notice
+from iolens.pages.base.blocks import FigureBlock, Page
+from iolens.pages.html.parts import ElementNames, elements, flat_blocks, is_installed, library, notice
 
 FOLDER = Path(__file__).parent
 

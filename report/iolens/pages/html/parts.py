@@ -1,18 +1,147 @@
-"""Blocks as elements of HTML. Every word that comes from outside is escaped here."""
+"""Blocks as elements of HTML, with ids that link findings to numbers, and timelines as data. Every word that comes
+from outside is escaped here.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import count
+from pathlib import Path
+
+import numpy as np
 
 from iolens.metrics.files.users import EVERY_RANK
-from iolens.pages.blocks import About, Block, Cells, FigureBlock, Ranks, Row, Table, Text, described
-from iolens.pages.html.places import ElementNames
+from iolens.metrics.times.timeline import Timeline
+from iolens.pages.base.blocks import About, Block, Cells, FigureBlock, Page, Ranks, Row, Table, Text, described
 from iolens.pages.html.svg import svg
-from iolens.pages.html.timelines import data_of
-from iolens.pages.text.cells import NUMBER
+from iolens.pages.text.lines import NUMBER
+
+_NUMBER = re.compile(r"^\d+\. ")
+"""Number in front of a finding of the advice; on the first page the same finding has none."""
+
+
+class ElementNames:
+    """Gives each element of a page an id of its own. `titles` has the titles of the page's exhibits, by their names."""
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        blocks = list(flat_blocks(block for page in pages for block in page.blocks))
+        abouts = [block.about for block in blocks if isinstance(block, Table | FigureBlock) and block.about]
+        findings = [block for block in blocks if isinstance(block, Text) and block.style == "finding"]
+        self.titles = {about.name: about.title for about in abouts}
+        self.findings = {_NUMBER.sub("", one.text).partition(":")[0]: (n, one.see) for n, one in enumerate(findings, 1)}
+        self.given: set[str] = set()
+        self.seen_findings = 0
+
+    def name(self, words: str) -> str:
+        """Returns a name made of these words, such as `where-the-time-went`."""
+        stem = "-".join(re.findall(r"[a-z0-9]+", words.lower())[:8]) or "part"
+        found = next(name for n in count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in self.given)
+        self.given.add(found)
+        return found
+
+    def exhibit(self, name: str) -> str:
+        """Returns the name of the first table or figure of an exhibit."""
+        return f"exhibit_{name}"
+
+    def of(self, about: About | None, title: str) -> str:
+        """Returns the name of a table or figure."""
+        if about is None or self.exhibit(about.name) in self.given:
+            return self.name(title)
+        self.given.add(self.exhibit(about.name))
+        return self.exhibit(about.name)
+
+    def next_finding(self) -> str:
+        """Returns the id of the next finding in the order of the page."""
+        self.seen_findings += 1
+        return f"finding_{self.seen_findings}"
+
+    def findings_in(self, about: About) -> list[tuple[str, str]]:
+        """Returns the findings about these numbers: text and name of each. If a finding occurs several times, its last
+        place counts.
+        """
+        return [(said, f"finding_{n}") for said, (n, see) in self.findings.items() if about.name in see.split()]
+
+
+def flat_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yields the blocks; a row is replaced by the blocks in it."""
+    for block in blocks:
+        if isinstance(block, Row):
+            yield from flat_blocks(block.blocks)
+        else:
+            yield block
+
+
+FOLDER = Path(__file__).parent / "uplot"
+
+_CELLS = {"kind": "u1", "file": "u1", "row": "u2", "bin": "u2", "moved": "f8", "calls": "u4", "busy": "f4"}
+_SINGLE = {"kind": "u1", "file": "u1", "rank": "u4", "offset": "f8", "length": "f8", "start": "f8", "end": "f8"}
+"""The columns of cells and of single calls, with the type of number that each is stored as. The byte order is this
+machine's, which computers with a browser share.
+"""
+
+_STILL = (
+    "The figures of this page are static, because the library that makes them interactive (uPlot) was missing when "
+    "iolens was installed; packaging/plotting.sh fetches it."
+)
+
+
+def is_installed() -> bool:
+    """Returns whether uPlot is installed."""
+    return (FOLDER / "uPlot.iife.min.js").is_file()
+
+
+def library() -> tuple[str, str]:
+    """Returns uPlot's style and script."""
+    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("uPlot.min.css", "uPlot.iife.min.js"))
+    return style, script
+
+
+def notice(interactive: bool, has_timelines: bool) -> str:
+    """Returns the footer of a page: uPlot's licence if it is in the page, or the reason why figures are static although
+    they could be interactive.
+    """
+    if not has_timelines:
+        return ""
+    if not interactive:
+        return f"<footer><p>{escape(_STILL)}</p></footer>"
+    text = escape((FOLDER / "LICENSE").read_text(encoding="utf-8"))
+    return (
+        "<footer><p>Interactive figures are drawn by uPlot, © 2022 Leon Sorokin, MIT licence.</p>"
+        f"<details><summary>The licence</summary><pre>{text}</pre></details></footer>"
+    )
+
+
+def data_of(block: FigureBlock) -> str:
+    """Returns the attribute with the timelines of a figure; empty if there is none."""
+    found = block.timelines() if block.timelines and is_installed() else []
+    return f' data-timelines="{escape(json.dumps([_packed(one) for one in found]))}"' if found else ""
+
+
+def _packed(cells: Timeline) -> dict[str, object]:
+    """Returns a timeline as JSON: its facts, and its columns deflated one after the other."""
+    columns = [(name, getattr(cells, name), kind) for name, kind in _CELLS.items()]
+    if cells.single is not None:
+        columns += [(f"single_{name}", getattr(cells.single, name), kind) for name, kind in _SINGLE.items()]
+    facts = ("layer", "ranks", "each", "width", "bins", "end", "files", "file_count", "traced", "made")
+    arrays = [np.ascontiguousarray(values, f"<{kind}") for _, values, kind in columns]
+    return {name: getattr(cells, name) for name in facts} | {
+        "columns": [(name, kind, len(values)) for name, values, kind in columns],
+        "data": _deflated(arrays),
+    }
+
+
+def _deflated(arrays: Iterable[np.ndarray]) -> str:
+    """Returns arrays as text. The first bytes of all numbers stand together, then the second bytes, and so on: similar
+    bytes compress better.
+    """
+    planes = (array.view(np.uint8).reshape(len(array), -1).T.tobytes() for array in arrays)
+    return b64encode(zlib.compress(b"".join(planes), 6)).decode("ascii")
+
 
 _SHORT = 16
 """Maximum number of characters of a cell that stays on one line."""

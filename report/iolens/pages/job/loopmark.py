@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from iolens.lazy import pd
 from iolens.metrics.processor.sampled.feedback import line_number
 from iolens.metrics.processor.sampled.loop_nests import Loop, loops_of
-from iolens.pages import words
-from iolens.pages.blocks import Table
+from iolens.pages.base import words
+from iolens.pages.base.blocks import Table
 
 _LEGEND = (
     "V vectorised, u unrolled (u8: eight copies of its body), i a call inlined, b loops blocked or interchanged, "

@@ -10,9 +10,9 @@ from iolens.metrics.job.gauges import LITTLE_IO, is_without_io
 from iolens.metrics.job.run_parts import run_parts
 from iolens.metrics.job.share import io_mean_seconds, io_seconds
 from iolens.metrics.processor import time
-from iolens.pages import words
-from iolens.pages.blocks import Block, FigureBlock
-from iolens.pages.exhibits.cost import about_shares
+from iolens.pages.base import words
+from iolens.pages.base.blocks import Block, FigureBlock
+from iolens.pages.exhibits.overview import about_shares
 
 _SMALL = 0.001
 """Minimum share of the run for a part of its own; smaller parts are drawn together."""

@@ -13,11 +13,10 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import CondPageBreak, Flowable, KeepTogether, Paragraph, Preformatted
 from reportlab.platypus import Table as Grid
 
-from iolens.pages.blocks import Block, FigureBlock, Row, Table, Text, described
-from iolens.pages.pdf.fonts import BOLD, MONO, PLAIN, font
+from iolens.pages.base.blocks import Block, FigureBlock, Row, Table, Text, described
+from iolens.pages.pdf.grid import grid
 from iolens.pages.pdf.tags import KINDS, tagged
-from iolens.pages.pdf.vector import draw_figure
-from iolens.pages.text.grid import grid
+from iolens.pages.pdf.vector import BOLD, MONO, PLAIN, draw_figure, font
 
 GAP = 12.0
 _LONG, _ROOM = 16, 110.0

@@ -20,11 +20,11 @@ from reportlab.platypus import (
     PageTemplate,
 )
 
-from iolens.pages.blocks import Page
+from iolens.pages.base.blocks import Page
 from iolens.pages.pdf.flow import CLOSE, USUAL, Spacing, flowables, headed, together
-from iolens.pages.pdf.fonts import BOLD, PLAIN, font, text_width
+from iolens.pages.pdf.grid import shorten
 from iolens.pages.pdf.tags import Tags, artifact
-from iolens.pages.text.shorten import shorten
+from iolens.pages.pdf.vector import BOLD, PLAIN, font, text_width
 
 _MARGIN = 48.0
 _HEADER, _FOOTER = 46.0, 30.0

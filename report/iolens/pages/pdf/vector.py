@@ -1,6 +1,5 @@
-"""Draws a matplotlib figure on a reportlab canvas: vectors stay vectors, text stays text in the page's fonts.
-
-All lengths are points: a figure is drawn at 72 dots per inch, so that matplotlib's pixels are PDF's units.
+"""Fonts of every page, and matplotlib figures on a reportlab canvas: vectors stay vectors, text stays text in the
+page's own fonts.
 """
 
 from __future__ import annotations
@@ -8,15 +7,33 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Transform
 from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
 
-from iolens.pages.pdf.fonts import BOLD, PLAIN, font
 from iolens.pages.pdf.points import HATCH_TILE, MAGNIFIED, PointsRenderer, draw_with, fill_alpha, is_bold, size_of
+
+PLAIN, BOLD, MONO = "DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"
+
+
+@cache
+def font(name: str) -> str:
+    """Registers a font at its first use (parsing one takes tens of milliseconds); returns its name."""
+    pdfmetrics.registerFont(TTFont(name, f"{matplotlib.get_data_path()}/fonts/ttf/{name}.ttf"))
+    return name
+
+
+def text_width(text: str, name: str, size: float) -> float:
+    """Returns the width of one line of text in points."""
+    return float(pdfmetrics.stringWidth(text, font(name), size))
+
 
 _CAPS = {"butt": 0, "round": 1, "projecting": 2}
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}

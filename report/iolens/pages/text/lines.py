@@ -1,17 +1,111 @@
 """Tables and paragraphs as lines of text. A number is never cut; columns for which there is no room are left out and
-named.
+named, and long names and paths lose their middle.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from iolens.foreign import printable_text
-from iolens.pages.blocks import Table
-from iolens.pages.exhibits.processor.drilled import INDENT
-from iolens.pages.text.cells import NUMBER, middle
-from iolens.pages.text.names import fitting_name, is_long_name
+from iolens.pages.base.blocks import Table
+from iolens.pages.base.words import INDENT
+
+NUMBER = re.compile(
+    r"^([<>≤] )?[-+−]?[\d.,]+( ?(%|s|ms|us|µs|[KMGTPE]?i?B(/s)?|M?/s))?$|^[\d,]+ (h|min)( \d+ (min|s))?$|^n/a$|^--$|^$"
+)
+"""Matches text that is aligned to the right."""
+
+_DOTS = "…"
+
+
+_CACHE, _CUT_CACHE = "/__pycache__/", f"/{_DOTS}/"
+"""The folder of Python's compiled modules, which distinguishes no files, and the text that replaces it in a shortened
+path.
+"""
+
+_LEAST_HEAD = 4
+"""Minimum number of characters that are kept from the beginning of a path."""
+
+
+def middle(text: str, keep: int) -> str:
+    """Returns a text shortened to `keep` characters: two fifths from its beginning and the rest from its end. A path
+    keeps its first folder at most, because its last folders and its name distinguish files. The name is kept whole if
+    there is room, and otherwise loses its own middle.
+    """
+    if text.startswith("/") and _CACHE in text:
+        text = text.replace(_CACHE, _CUT_CACHE)
+        if len(text) <= keep + 1:
+            return text
+    head, name = 2 * keep // 5, text[text.rfind("/") :]
+    if text.startswith("/") and " " not in text:
+        if len(name) > keep - _LEAST_HEAD > _LEAST_HEAD:
+            return f"{_DOTS}{middle(name[1:], keep - 1)}"
+        head = min(head, max(keep - len(name), 0), text.index("/", 1) + 1 if "/" in text[1:] else head)
+    end = text[len(text) - (keep - head) :].removeprefix(_DOTS).removeprefix(_CUT_CACHE[:2])
+    return f"{text[:head]}{_DOTS}{end}"
+
+
+_KEPT = ("(anonymous namespace)", "<lambda")
+"""Beginnings of brackets that are a part of a name."""
+
+
+_MOST_BLANKS = 2
+"""Maximum number of blanks before a function's name, which belong to its return type."""
+
+_NO_NAME = re.compile(r"[%/;,“]|(?<!:):(?!:)")
+
+
+def is_long_name(text: str) -> bool:
+    """Returns True for a C++ name, and not for a sentence or path with such a name in it."""
+    bare = _without(_without(text.strip(), "()", ""), "<>", "")
+    return "::" in bare and bare.count(" ") <= _MOST_BLANKS and not _NO_NAME.search(bare)
+
+
+def shorter_names(text: str) -> list[str]:
+    """Returns a C++ name in shorter and shorter forms, each with the indent of the text.
+
+    First without parameters, then without template arguments and the return type, then without the outer namespaces
+    and classes, one after the other.
+    """
+    name = text.lstrip()
+    indent = text[: len(text) - len(name)]
+    bare = _without(name, "()", "").removesuffix(" const")
+    plain = _without(bare, "<>", "<…>")
+    plain = plain.rpartition(" ")[2] if "(anonymous namespace)" not in plain else plain
+    parts = plain.split("::")
+    return [f"{indent}{one}" for one in (bare, plain, *(f"…{'::'.join(parts[n:])}" for n in range(1, len(parts))))]
+
+
+def fitting_name(text: str, fits: Callable[[str], bool]) -> str:
+    """Returns the longest form of a C++ name that fits, or the shortest form if none does."""
+    forms = shorter_names(text)
+    return next((one for one in forms if fits(one)), forms[-1])
+
+
+def _without(name: str, brackets: str, instead: str) -> str:
+    """Returns a name with another text in place of its outermost brackets; returns the name unchanged if brackets do
+    not pair.
+    """
+    found, depth, begin = [], 0, 0
+    for place, letter in enumerate(name):
+        if letter == brackets[0]:
+            if depth == 0:
+                found.append(name[begin:place])
+                begin = place
+            depth += 1
+        elif letter == brackets[1]:
+            depth -= 1
+            if depth < 0:
+                return name
+            if depth == 0:
+                inner = name[begin : place + 1]
+                is_kept = inner.startswith(_KEPT) or name[:begin].endswith("operator")
+                found.append(inner if is_kept else instead)
+                begin = place + 1
+    return name if depth else "".join([*found, name[begin:]])
+
 
 _GAP = 2
 """Blanks between columns."""

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from iolens.pages.exhibits.processor.drilled import INDENT
-from iolens.pages.text.cells import NUMBER
-from iolens.pages.text.lines import shortened
+from iolens.pages.base.words import INDENT
+from iolens.pages.text.lines import NUMBER, shortened
 
 if TYPE_CHECKING:
-    from iolens.pages.blocks import Table
+    from iolens.pages.base.blocks import Table
 
 _WIDTH = 110
 _LONGEST = 60

@@ -1,1 +1,0 @@
-"""The exhibits about the work of the processors."""

@@ -1,1 +1,0 @@
-"""Exhibits about files, stripes, MPI-IO, and other paths to storage."""

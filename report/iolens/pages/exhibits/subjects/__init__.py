@@ -1,1 +1,0 @@
-"""The exhibits that compare logs, runs and outputs."""

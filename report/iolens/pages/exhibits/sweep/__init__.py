@@ -1,1 +1,0 @@
-"""The exhibits about the results of a sweep."""

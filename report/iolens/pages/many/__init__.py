@@ -1,0 +1,1 @@
+"""Reports on many jobs, and on a job of many processes."""

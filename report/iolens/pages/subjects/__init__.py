@@ -1,1 +1,0 @@
-"""The report that compares logs, runs and outputs."""

@@ -1,0 +1,1 @@
+"""Sentences about jobs, sweeps and subjects that pages and tables share."""
