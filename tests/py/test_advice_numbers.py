@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.advise import diagnosis, findings, say
-from iolens.advise.agree import agreed
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import ProposedStripes, Rule, Seen
-from iolens.advise.rules.mpiio import exchange
+from iolens.advise.rules import aggregator_rules
 from iolens.advise.standing import HARDLY, NOTHING, log_standing
+from iolens.advise.weigh import agreed
 from iolens.log import read_log
 from iolens.metrics.files.stripes.ost import clearly_slow
 from iolens.pages.exhibits.overview import PERFORMANCE
@@ -77,7 +77,7 @@ def test_more_aggregators_are_proposed_only_as_far_as_stripes_and_ranks_go() -> 
     assert "cb_nodes 8\n" in exchanging(8)
     assert "cb_nodes 4\n" in exchanging(8, ranks=4)
     assert "cb_buffer_size" in exchanging(1)
-    assert exchange.RULE.id == "exchange"
+    assert aggregator_rules.EXCHANGE.id == "exchange"
 
 
 def test_a_target_is_named_only_with_a_gap_to_the_others() -> None:

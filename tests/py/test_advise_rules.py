@@ -15,12 +15,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from advice_invariants import contradictions
-from iolens.advise import Finding, diagnosis, findings, judge, rules, verdict
+from iolens.advise import Finding, diagnosis, findings, judge, remedies, rules, verdict
 from iolens.advise.limits import DEFAULTS, changed, from_file
-from iolens.advise.rules.computing import uneven_computing
-from iolens.advise.rules.ranks import turns
-from iolens.advise.rules.targets import narrow_stripes
-from iolens.advise.shared import remedies
+from iolens.advise.rules import computing_rules, rank_rules, target_rules
 from iolens.cli.main import main
 from iolens.errors import UsageError
 from iolens.log import Job, read_log
@@ -36,7 +33,7 @@ from processor_example import use
 
 TESTS = Path(__file__).parents[1]
 MARK = re.compile(r"^@\w+:")
-WORDS = {"REMEDY", "COLLECTIVE", "BROADCAST", "SPLIT", "INDEPENDENT"}
+WORDS = re.compile("^[A-Z_]*[A-Z]_REMEDY$|^(COLLECTIVE|BROADCAST|SPLIT|INDEPENDENT)$")
 ADVICE = TESTS.parent / "report/ADVICE.md"
 
 
@@ -260,7 +257,7 @@ def test_no_layout_is_advised_that_leaves_a_file_with_empty_stripes(much: float)
         for key, size in sizes.items()
     ]
     made = job(8, {"POSIX": frame("POSIX", rows), "LUSTRE": layouts({key: [key] for key in sizes})})
-    seen = narrow_stripes.check(made, {**DEFAULTS, "much_bytes": much, "busy_target": 0})
+    seen = target_rules.narrow_stripes(made, {**DEFAULTS, "much_bytes": much, "busy_target": 0})
     assert (seen is None) == (much > MIB)
     for key in seen.layout.files if seen is not None and seen.layout is not None else ():
         assert seen is not None
@@ -385,7 +382,9 @@ def test_one_rule_is_printed_with_its_thresholds(capsys: pytest.CaptureFixture[s
 
 def test_texts_to_paste_fit_a_terminal() -> None:
     modules = [remedies, *(import_module(each.name) for each in walk_packages(rules.__path__, rules.__name__ + "."))]
-    texts = {f"{m.__name__}.{key}": getattr(m, key) for m in modules for key in vars(m) if key in WORDS}
+    texts = {
+        f"{m.__name__}.{key}": getattr(m, key) for m in modules for key in vars(m) if key[0] != "_" and WORDS.match(key)
+    }
     assert len(texts) > 20
     assert [key for key, text in texts.items() if max(len(MARK.sub("", line)) for line in text.splitlines()) > 77] == []
 
@@ -400,7 +399,7 @@ def test_one_stripe_for_all_is_told_one_remedy() -> None:
 def test_commands_to_paste_are_commands_of_a_shell() -> None:
     """The lines of remedies that begin with a command are valid shell as they stand; other lines are explanations."""
     modules = [remedies, *(import_module(each.name) for each in walk_packages(rules.__path__, rules.__name__ + "."))]
-    texts = [getattr(m, key) for m in modules for key in vars(m) if key in WORDS]
+    texts = [getattr(m, key) for m in modules for key in vars(m) if key[0] != "_" and WORDS.match(key)]
     texts += [remedies.stripes_text(-1), remedies.hints_text(["cb_nodes 4"])]
     first = "cd export lctl lfs ethtool h5repack iolens mpirun sbatch scontrol squeue srun".split()
     lines = [line for text in texts for line in text.splitlines() if re.match(rf" +({'|'.join(first)}) \S", line)]
@@ -411,8 +410,8 @@ def test_commands_to_paste_are_commands_of_a_shell() -> None:
 
 def test_offsets_of_ranks_that_took_turns_begin_at_zero() -> None:
     """After MPI_Exscan rank 0's receive buffer has its old contents."""
-    assert "offset = 0;" in turns.REMEDY
-    assert "Fortran  offset = 0\n" in turns.REMEDY
+    assert "offset = 0;" in rank_rules.TURNS_REMEDY
+    assert "Fortran  offset = 0\n" in rank_rules.TURNS_REMEDY
 
 
 def traced(compute: list[float], **counters: Any) -> Job:
@@ -438,7 +437,7 @@ def test_time_not_attributed_on_the_longest_rank_evens_out_nothing(monkeypatch: 
     times = {part: np.zeros(2) for part in (*parts.MPI_PARTS, *parts.IO_PARTS)}
     times |= {parts.COMPUTE: np.array([10.0, 2.0]), parts.UNKNOWN: np.array([9.0, 1.0]), "rank": np.arange(2)}
     monkeypatch.setattr("iolens.metrics.processor.time.rank_time", lambda job: Records(times))
-    seen = uneven_computing.check(traced([90.0, 30.0]), DEFAULTS)
+    seen = computing_rules.uneven_computing(traced([90.0, 30.0]), DEFAULTS)
     assert seen is not None
     assert seen.seconds == pytest.approx(10.0 - (10.0 + 3.0) / 2)
 

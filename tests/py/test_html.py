@@ -106,7 +106,7 @@ def test_findings_and_numbers_link_to_each_other(tmp_path: Path) -> None:
 
 
 def test_every_rule_has_its_numbers() -> None:
-    assert set(EVIDENCE) == {rule.id for rule in RULES}
+    assert all(EVIDENCE[rule.id] for rule in RULES)
     assert set(" ".join(EVIDENCE.values()).split()) <= {exhibit.name for exhibit in JOB_EXHIBITS}
 
 

@@ -13,9 +13,7 @@ import pandas as pd
 import pytest
 from iolens.advise import say
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules.accesses import fetched_in_vain
-from iolens.advise.rules.datasets import hdf5_not_collective
-from iolens.advise.rules.names import lock_waits
+from iolens.advise.rules import dataset_rules, file_rules, needless_rules
 from iolens.metrics.files import costly_files, locks, shared
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST, families, family_name
@@ -208,7 +206,7 @@ def test_tables_of_locks_and_mappings_have_a_family_in_one_row() -> None:
         ["/run7/odd.h5", 1, 2, 6, 0.75, 0.25],
     ]
     assert len(locks.file_locks(made, False)) == 21
-    assert "/run7/step####.h5 (20 files) cost most" in str(lock_waits.RULE.check(made, DEFAULTS))
+    assert "/run7/step####.h5 (20 files) cost most" in str(file_rules.LOCK_WAITS.check(made, DEFAULTS))
     mapped = pd.DataFrame(rows, columns=["file", "rank"]).assign(
         **dict.fromkeys("mappings bytes told in_memory forbidden major_faults storage_read storage_written".split(), 1),
         **dict.fromkeys("syncs random_advice fetched reached sync_seconds".split(), 2),
@@ -298,13 +296,13 @@ def test_chunks_that_are_fetched_again_are_one_row_and_a_finding() -> None:
         ("http://store:8000/run7/zarr.json", 1, 2, 4, 1 << 20, 1 << 19, 0.25),
     ]
     assert len(http_requests(made, by_family=False)) == 51
-    seen = fetched_in_vain.RULE.check(made, DEFAULTS)
+    seen = needless_rules.FETCHED_IN_VAIN.check(made, DEFAULTS)
     assert seen is not None
     assert (
         "50 MiB from http://store:8000/run7/c/0/* (50 objects), 25 MiB of these bytes more than once" in seen.evidence
     )
     one = job_of(nprocs=2, private={"http_requests": table[table["url"] == urls[0]]})
-    assert fetched_in_vain.RULE.check(one, DEFAULTS) is None
+    assert needless_rules.FETCHED_IN_VAIN.check(one, DEFAULTS) is None
 
 
 def test_datasets_of_steps_are_one_row_for_each_cause() -> None:
@@ -322,7 +320,7 @@ def test_datasets_of_steps_are_one_row_for_each_cause() -> None:
         ("/run7/all.h5:/data/00000/rho", 1, "data transforms", 1, 1, 1, 1, 0.5),
     ]
     assert len(not_collective(made, by_family=False)) == 21
-    seen = hdf5_not_collective.RULE.check(made, DEFAULTS)
+    seen = dataset_rules.HDF5_NOT_COLLECTIVE.check(made, DEFAULTS)
     assert seen is not None
     assert "60 transfers of /run7/all.h5:/data/#####/rho (20 datasets) independently" in seen.evidence
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import changed
-from iolens.advise.rules.accesses import gpu_fallback
+from iolens.advise.rules import transfer_rules
 from iolens.log import Job, read_log
 from iolens.pages.exhibits.files import GPU_STORAGE
 
@@ -64,10 +64,10 @@ def test_each_counter_is_the_one_that_the_library_told(
     assert table["uuid"].tolist() == ["a0" * 16, "a1" * 16]
     assert table["read_seconds"].tolist() == pytest.approx([0.000997, 0.001997])
     assert table["write_seconds"].tolist() == pytest.approx([0.000984, 0.001984])
-    seen = gpu_fallback.RULE.check(job, changed([]))
+    seen = transfer_rules.GPU_FALLBACK.check(job, changed([]))
     assert seen is not None
     assert f"{called} carried out 5,946 of 5,958 transfers" in seen.evidence
-    assert gpu_fallback.RULE.check(job, changed(["gpu_fallback=1.1"])) is None
+    assert transfer_rules.GPU_FALLBACK.check(job, changed(["gpu_fallback=1.1"])) is None
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_library_that_fails_is_named_and_does_no_harm(
     (shown,) = GPU_STORAGE.metric(job).rows("reads", "lacks")
     assert str(shown[0]) == "nan"
     assert said in shown[1]
-    assert gpu_fallback.RULE.check(job, changed([])) is None
+    assert transfer_rules.GPU_FALLBACK.check(job, changed([])) is None
 
 
 COUNTERS = """read_bytes read_bw_bytes_per_sec read_utilization read_duration_us n_total_reads n_p2p_reads n_nvfs_reads

@@ -11,7 +11,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules.accesses import fetched_in_vain
+from iolens.advise.rules import needless_rules
 from iolens.log import Job, read_log
 from test_profiler_network import requests_program
 
@@ -102,7 +102,7 @@ def test_bytes_of_a_contradicting_range_have_no_place(text: str, tmp_path: Path)
     answer = f"{PART}Content-Range: {text}\r\n\r\n".encode() + BODY
     job = asked(tmp_path, [answer], "data")
     assert counts(job, "received", "unplaced", "distinct", "object") == (300, 300, 0, 0)
-    assert fetched_in_vain.RULE.check(job, DEFAULTS) is None
+    assert needless_rules.FETCHED_IN_VAIN.check(job, DEFAULTS) is None
 
 
 @pytest.mark.parametrize("answer", BROKEN, ids=range(len(BROKEN)))

@@ -14,7 +14,7 @@ import profiler_harness as harness
 import pytest
 from iolens.advise import findings
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules.names import lock_waits
+from iolens.advise.rules import file_rules
 from iolens.log import read_log
 from iolens.pages.exhibits.files import FILE_LOCKS
 from patience import PATIENCE
@@ -96,7 +96,7 @@ def test_a_program_killed_while_it_waits_for_a_lock_leaves_the_wait(lock: str, t
     (job,) = (read_log(log) for log in harness.logs(tmp_path) if f"-{child}_" in log.name)
     (row,) = FILE_LOCKS.metric(job).rows("unended")
     assert row == (1,)
-    seen = lock_waits.RULE.check(job, DEFAULTS)
+    seen = file_rules.LOCK_WAITS.check(job, DEFAULTS)
     assert seen is not None
     assert "1 call waited for a lock of " in seen.evidence
     assert seen.seconds is None

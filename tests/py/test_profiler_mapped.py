@@ -13,7 +13,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import changed
-from iolens.advise.rules.accesses import mapped_random
+from iolens.advise.rules import needless_rules
 from iolens.log import Job, read_log
 from iolens.pages.exhibits.files import MAPPED_FILES
 
@@ -221,7 +221,7 @@ def test_scattered_touches_are_a_finding_and_touches_in_order_are_not(tmp_path: 
         folder = tmp_path / pattern
         folder.mkdir()
         job, _, _ = run_pattern(pattern, cold_file(folder), folder)
-        seen = mapped_random.RULE.check(job, limits)
+        seen = needless_rules.MAPPED_RANDOM.check(job, limits)
         assert (seen is not None) == found
         assert seen is None or "64 page faults waited for storage, which delivered 256 KiB" in seen.evidence
 

@@ -17,7 +17,7 @@ import numpy as np
 import profiler_harness as harness
 import pytest
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules.accesses import fetched_in_vain
+from iolens.advise.rules import needless_rules
 from iolens.log import read_log
 from iolens.metrics.job.interfaces.network import connections, http_requests
 from iolens.pages.exhibits.files import CONNECTIONS, HTTP_REQUESTS
@@ -138,7 +138,7 @@ def test_requests_through_libcurl_are_counted_by_address(tmp_path: Path, port: i
     assert shown is not None
     assert len(shown.rows) == 1
     assert "given by HDF5" not in shown.columns
-    assert fetched_in_vain.RULE.check(job, DEFAULTS) is None
+    assert needless_rules.FETCHED_IN_VAIN.check(job, DEFAULTS) is None
 
 
 @pytest.mark.parametrize("parts", [1, 200, 300])
@@ -201,7 +201,7 @@ def test_bytes_that_hdf5_fetched_are_held_against_those_it_gave(
     ((*found, used),) = http_requests(job).rows("url", "received", "again", "used")
     assert found == [address, received, received - distinct]
     assert used == (times * size)
-    seen = fetched_in_vain.RULE.check(job, DEFAULTS)
+    seen = needless_rules.FETCHED_IN_VAIN.check(job, DEFAULTS)
     assert (seen is not None) == (times > 1)
     shown = HTTP_REQUESTS.table(job)
     assert shown is not None

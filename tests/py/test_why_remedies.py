@@ -12,8 +12,7 @@ import pytest
 from iolens.advise import findings, verdict, weigh
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rule import ProposedStripes, Rule, Seen
-from iolens.advise.rules.accesses import mapped_random
-from iolens.advise.rules.names import lock_waits
+from iolens.advise.rules import file_rules, needless_rules
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.processor.sampled.parts import ASLEEP
@@ -184,9 +183,9 @@ def test_locks_in_a_row_bound_what_no_locks_save(monkeypatch: pytest.MonkeyPatch
     first = RankLine().lock(0, 3).send(3, 3, 1).together("MPI_Barrier", 3, 6.1, 2)
     job = job_with(first, RankLine().receive(0, 3, 0).lock(3, 6).together("MPI_Barrier", 6, 6.1, 2))
     row = {"path": "/a", "files": 1, "ranks": 2, "locks": 2, "refused": 0, "waits": 2, "unended": 0, "longest": 3.0}
-    monkeypatch.setattr(lock_waits, "file_locks", lambda _: Records.of(row, [tuple(row.values())]))
-    monkeypatch.setattr(lock_waits, "rank_lock_seconds", lambda _: np.array([3.0, 3.0]))
-    seen = lock_waits.check(job, DEFAULTS)
+    monkeypatch.setattr(file_rules, "file_locks", lambda _: Records.of(row, [tuple(row.values())]))
+    monkeypatch.setattr(file_rules, "rank_lock_seconds", lambda _: np.array([3.0, 3.0]))
+    seen = file_rules.lock_waits(job, DEFAULTS)
     assert seen is not None
     assert seen.seconds == pytest.approx(6.0, abs=0.2)
     assert "replay" in seen.derivation
@@ -200,8 +199,8 @@ def test_page_faults_in_a_row_bound_what_none_would_save(monkeypatch: pytest.Mon
     job = job_with(*lines)
     row = {"rank": 0, "file": 1, "fetched": 1 << 30, "reached": 1 << 20, "major_faults": 1 << 20, "told": 1}
     job = replace(job, private={**job.private, "mapped_files": pd.DataFrame([row])})
-    monkeypatch.setattr(mapped_random, "rank_time", lambda _: Records({ASLEEP: np.array([3.0, 3.0])}))
-    seen = mapped_random.check(job, DEFAULTS)
+    monkeypatch.setattr(needless_rules, "rank_time", lambda _: Records({ASLEEP: np.array([3.0, 3.0])}))
+    seen = needless_rules.mapped_random(job, DEFAULTS)
     assert seen is not None
     assert seen.seconds == pytest.approx(6.0, abs=0.2)
     assert "replay" in seen.derivation

@@ -15,7 +15,7 @@ from pathlib import Path
 import darshan
 import pytest
 from iolens.advise.limits import DEFAULTS
-from iolens.advise.rules.datasets import hdf5_not_collective
+from iolens.advise.rules import dataset_rules
 from iolens.lab.run.mpi_launch import mpi
 from iolens.log import read_log
 from iolens.metrics.job.interfaces.hdf5 import hdf5_settings, not_collective
@@ -289,7 +289,7 @@ def test_the_cause_of_independent_transfers_is_recorded_by_dataset(given_program
     assert {row[:2]: row[2] for row in rows} == expected
     assert len(expected) == 1
     assert rows[0][3].startswith("dataset")
-    seen = hdf5_not_collective.check(job, DEFAULTS)
+    seen = dataset_rules.hdf5_not_collective(job, DEFAULTS)
     assert seen
     assert "/converted" in seen.evidence
     assert "H5T_NATIVE_DOUBLE" in seen.remedy

@@ -49,8 +49,9 @@ class Rule:
     `beside_io` is about computing or messages: it is applied even if I/O was short, and never decides the verdict on a
     run that spent most of its time in I/O. `gauges`: those of `metrics.job.gauges` that the rule explains when they lie
     outside their bounds. A rule about possible errors applies `always`, to short jobs too; if it can gain too little,
-    its finding is a note. `before`: rules whose findings are consequences of this one; this rule precedes them if its
-    bound is at least half of their gain. `asleep`: its time is one in which a process is blocked outside of I/O.
+    its finding is a note. `exhibit`: the names of the exhibits with the numbers behind the finding, separated by
+    spaces. `before`: rules whose findings are consequences of this one; this rule precedes them if its bound is at
+    least half of their gain. `asleep`: its time is one in which a process is blocked outside of I/O.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Rule:
     why: str
     read_more: str
     check: Callable[[Job, Limits], Seen | None]
+    exhibit: str = ""
     bounds: str = ""
     note: bool = False
     beside_io: bool = False

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from iolens.advise.rule import Rule
+from iolens.advise.rules import (
+    aggregator_rules,
+    alignment_rules,
+    computing_rules,
+    dataset_rules,
+    file_rules,
+    measurement_rules,
+    metadata_rules,
+    mpiio_rules,
+    needless_rules,
+    rank_rules,
+    target_rules,
+    transfer_rules,
+)
 
-_FILES = """
-    accesses.small_writes accesses.small_reads accesses.shared_small_writes mpiio.independent_small mpiio.not_aggregated
-    accesses.random_access accesses.stdio_data accesses.sync_each_write ranks.one_writer ranks.one_reader ranks.turns
-    mpiio.few_aggregators ranks.uneven_ranks ranks.straggler_rank ranks.straggler_host targets.straggler_target
-    targets.narrow_stripes targets.wide_stripes targets.wide_for_one targets.stripe_size targets.uneven_targets
-    targets.shared_stripes targets.unaligned_shared mpiio.unaligned_domains mpiio.hints_ignored mpiio.exchange
-    mpiio.collective_slower mpiio.data_sieving accesses.write_amplification accesses.read_again ranks.all_read_one
-    accesses.rewriting names.metadata_storm names.reopened names.file_per_process mpiio.nfs_mpiio
-    ranks.slow_rank_of_file mpiio.mpiio_above_posix accesses.one_place accesses.many_seeks names.never_read
-    targets.unaligned_own targets.few_targets ranks.uneven_times datasets.hdf5_independent datasets.hdf5_metadata
-    datasets.hdf5_chunks datasets.hdf5_tiny_datasets datasets.hdf5_unaligned datasets.hdf5_fill_values
-    datasets.pnetcdf_independent datasets.pnetcdf_redefine computing.uneven_computing computing.late_receives
-    computing.small_messages computing.eager_limit computing.collective_algorithm computing.crowded_processors
-    measurement.log_partial measurement.log_blind measurement.overlapping_times measurement.above_device
-    measurement.cold_then_warm names.lock_files names.lock_waits accesses.mapped_random accesses.gpu_fallback
-    names.missing_paths names.start_up_storm datasets.hdf5_not_collective accesses.fetched_in_vain accesses.sync_open
-    accesses.standard_input names.polled_file
+_MODULES = (
+    aggregator_rules,
+    alignment_rules,
+    computing_rules,
+    dataset_rules,
+    file_rules,
+    measurement_rules,
+    metadata_rules,
+    mpiio_rules,
+    needless_rules,
+    rank_rules,
+    target_rules,
+    transfer_rules,
+)
+
+_ORDER = """
+    small-writes small-reads shared-small-writes independent-small not-aggregated random-access stdio-data
+    sync-each-write one-writer one-reader turns few-aggregators uneven-ranks straggler-rank straggler-host
+    straggler-target narrow-stripes wide-stripes wide-for-one stripe-size uneven-targets shared-stripes unaligned-shared
+    unaligned-domains hints-ignored exchange collective-slower data-sieving write-amplification read-again all-read-one
+    rewriting metadata-storm reopened file-per-process nfs-mpiio slow-rank-of-file mpiio-above-posix one-place
+    many-seeks never-read unaligned-own few-targets uneven-times hdf5-independent hdf5-metadata hdf5-chunks
+    hdf5-tiny-datasets hdf5-unaligned hdf5-fill-values pnetcdf-independent pnetcdf-redefine uneven-computing
+    late-receives small-messages eager-limit collective-algorithm crowded-processors log-partial log-blind
+    overlapping-times above-device cold-then-warm lock-files lock-waits mapped-random gpu-fallback missing-paths
+    start-up-storm hdf5-not-collective fetched-in-vain sync-open standard-input polled-file
 """
-"""The files below `rules` as FOLDER.NAME, each with one RULE."""
+"""The rules by name."""
 
-RULES: tuple[Rule, ...] = tuple(import_module(f"iolens.advise.rules.{name}").RULE for name in _FILES.split())
+_BY_NAME = {rule.id: rule for module in _MODULES for rule in vars(module).values() if isinstance(rule, Rule)}
+
+RULES: tuple[Rule, ...] = tuple(_BY_NAME[name] for name in _ORDER.split())

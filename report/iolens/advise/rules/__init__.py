@@ -1,1 +1,1 @@
-"""One file per rule, in folders by subject; iolens/advise/table.py lists them in order."""
+"""Rules in one file per subject; iolens/advise/table.py lists them in order."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from iolens.advise import diagnosis, say
 from iolens.advise.judge import TOO_INCOMPLETE
+from iolens.advise.table import RULES
 from iolens.log import Job
 from iolens.pages.base.blocks import Block, Text
 
@@ -18,82 +19,7 @@ if TYPE_CHECKING:
     from iolens.advise import Diagnosis, Finding
 
 
-EVIDENCE: Mapping[str, str] = {
-    "small-writes": "access_sizes",
-    "small-reads": "access_sizes",
-    "shared-small-writes": "common_sizes",
-    "independent-small": "access_sizes",
-    "not-aggregated": "aggregators",
-    "random-access": "pattern",
-    "stdio-data": "performance",
-    "sync-each-write": "operations",
-    "sync-open": "operations",
-    "polled-file": "costly_files",
-    "standard-input": "performance",
-    "one-writer": "rank_balance",
-    "one-reader": "rank_balance",
-    "turns": "rank_spans",
-    "few-aggregators": "aggregators",
-    "uneven-ranks": "rank_balance",
-    "straggler-rank": "shared_files",
-    "straggler-host": "hosts",
-    "straggler-target": "target_bytes",
-    "narrow-stripes": "layouts",
-    "wide-stripes": "layouts",
-    "wide-for-one": "layouts",
-    "stripe-size": "layouts",
-    "uneven-targets": "target_bytes",
-    "shared-stripes": "stripe_ranks",
-    "unaligned-shared": "alignment",
-    "unaligned-domains": "aggregators",
-    "hints-ignored": "hints",
-    "exchange": "collectives",
-    "collective-slower": "collectives",
-    "data-sieving": "performance",
-    "write-amplification": "performance",
-    "read-again": "costly_files",
-    "all-read-one": "shared_files",
-    "rewriting": "costly_files",
-    "metadata-storm": "operations",
-    "reopened": "operations",
-    "file-per-process": "file_counts",
-    "nfs-mpiio": "file_systems",
-    "slow-rank-of-file": "shared_files",
-    "mpiio-above-posix": "performance",
-    "one-place": "costly_files",
-    "many-seeks": "operations",
-    "never-read": "operations",
-    "unaligned-own": "alignment",
-    "few-targets": "target_bytes",
-    "uneven-times": "rank_spans",
-    "lock-files": "costly_files",
-    "hdf5-independent": "operations",
-    "hdf5-not-collective": "hdf5_not_collective",
-    "hdf5-metadata": "operations",
-    "hdf5-chunks": "performance",
-    "hdf5-unaligned": "alignment",
-    "hdf5-fill-values": "performance",
-    "hdf5-tiny-datasets": "operations",
-    "pnetcdf-independent": "operations",
-    "pnetcdf-redefine": "performance",
-    "uneven-computing": "time_parts",
-    "late-receives": "mpi_calls",
-    "small-messages": "mpi_messages",
-    "eager-limit": "mpi_messages",
-    "collective-algorithm": "mpi_calls",
-    "crowded-processors": "node_places",
-    "log-partial": "modules",
-    "log-blind": "modules",
-    "overlapping-times": "io_cost",
-    "above-device": "performance",
-    "cold-then-warm": "costly_files",
-    "lock-waits": "file_locks",
-    "gpu-fallback": "gpu_storage",
-    "fetched-in-vain": "http_requests",
-    "mapped-random": "mapped_files",
-    "missing-paths": "failed_calls start_up",
-    "start-up-storm": "costly_files start_up",
-}
+EVIDENCE: Mapping[str, str] = {rule.id: rule.exhibit for rule in RULES}
 """The exhibits that hold the evidence of each rule, separated by spaces; every rule has at least one. A page does not
 refer to an exhibit that the log leaves empty.
 """

@@ -1,1 +1,0 @@
-"""Rules about reads and writes: their sizes, order, repetition and path."""

@@ -1,1 +1,0 @@
-"""Rules about computing, messages and processors, which are not I/O."""

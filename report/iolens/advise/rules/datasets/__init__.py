@@ -1,1 +1,0 @@
-"""Rules about datasets of HDF5 and variables of PnetCDF."""

@@ -1,1 +1,0 @@
-"""Rules about MPI-IO: collective calls, aggregators, hints."""

@@ -1,1 +1,0 @@
-"""Rules about the distribution of I/O over ranks and hosts."""

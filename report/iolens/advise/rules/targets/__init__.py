@@ -1,1 +1,0 @@
-"""Rules about storage targets, stripes, and accesses inside stripes."""

@@ -1,1 +1,0 @@
-"""Code and texts that several rules share."""
