@@ -22,7 +22,8 @@ def print_summary(logs: Sequence[Path]) -> None:
         return
     from iolens.log import read_log
     from iolens.log.processes import only_process
-    from iolens.pages.job.job_screen import brief_summary, processes_summary
+    from iolens.pages.job.job_screen import brief_summary
+    from iolens.pages.many.forest_report import processes_summary
 
     width = max(_NARROWEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
     try:

@@ -23,8 +23,6 @@ from iolens.pages.wording.job_judgement import confident_verdict, no_action_sent
 from iolens.pages.wording.job_words import fact_columns, labels, main_file_system, title, verdicts
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from iolens.advise import Diagnosis, Finding
 
 
@@ -138,15 +136,6 @@ def brief_summary(job: Job, width: int) -> list[Line]:
         *(Line(_cut_line(text, width)) for text in _layers(job)),
         *_judged(found, width)[:5],
     ]
-
-
-def processes_summary(log: Path, width: int) -> list[Line]:
-    """Returns the lines that end a run of several processes, at most ten."""
-    from iolens.forest.forest import read_forest
-    from iolens.pages.many.forest_report import forest_sentences
-
-    _, *said = forest_sentences(read_forest(log))
-    return [Line(text) for sentence in said for text in paragraph(sentence, width)][:10]
 
 
 def _head(job: Job, width: int) -> list[Line]:

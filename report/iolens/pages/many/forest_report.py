@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iolens.forest import files, pipeline, summary
-from iolens.forest.forest import Forest, printable
+from iolens.forest.forest import Forest, printable, read_forest
 from iolens.pages.base import words
 from iolens.pages.base.blocks import Block, PageLayout, Row, Table, Text, laid_out
 from iolens.pages.exhibits.many_processes import (
@@ -27,7 +28,10 @@ from iolens.pages.exhibits.many_processes import (
     WAITING,
 )
 from iolens.pages.output.document import write_document
-from iolens.pages.text.lines import shortened
+from iolens.pages.text.lines import paragraph, shortened
+
+if TYPE_CHECKING:
+    from iolens.pages.job.job_screen import Line
 
 _FRONT = {PROCESS_TREE.name: 7, PIPELINE.name: 3, FILES.name: 5}
 """The tables of the first screen, and the most rows of each."""
@@ -42,6 +46,14 @@ _LITTLE = 0.05
 def write_forest(forest: Forest, path: Path) -> None:
     """Writes the document, a PDF or an HTML page; raises IolensError if it cannot be written."""
     write_document(path, _forest_title(forest), _forest_subtitle(forest), laid_out(_PAGES, forest), _page_marks(forest))
+
+
+def processes_summary(log: Path, width: int) -> list[Line]:
+    """Returns the lines that end a run of several processes, at most ten."""
+    from iolens.pages.job.job_screen import Line
+
+    _, *said = forest_sentences(read_forest(log))
+    return [Line(text) for sentence in said for text in paragraph(sentence, width)][:10]
 
 
 def show_forest(forest: Forest, whole: bool) -> None:
