@@ -1,6 +1,7 @@
 #include "params.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,4 +134,12 @@ int ost_params_parse(const char *text, struct ost_params *params, char *problem,
         return -1;
     }
     return 0;
+}
+
+bool whole_number(const char *text, int64_t least, int64_t most, int64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return isdigit((unsigned char)*text) && *end == '\0' && errno == 0 && *number >= least && *number <= most;
 }

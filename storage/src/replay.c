@@ -25,7 +25,6 @@
 
 #include "params.h"
 #include "sys.h"
-#include "whole_number.h"
 
 struct step {
     char kind;

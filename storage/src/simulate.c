@@ -11,7 +11,6 @@
 
 #include "params.h"
 #include "sys.h"
-#include "whole_number.h"
 
 #define OBJECTS 4096
 

@@ -1,16 +1,16 @@
 /* Tests parts of btio one by one: the multipartition, the discrete operator, Fortran's number format,
  * Lustre's layouts. Run with any square number of ranks; prints what is wrong and exits 1. */
-#include "domain.h"
-#include "run.h"
-#include "layout.h"
-#include "exact.h"
-#include "solve.h"
-
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "domain.h"
+#include "exact.h"
+#include "run.h"
+#include "solve.h"
+#include "file_domain.h"
 
 static int wrong;
 

@@ -1,7 +1,6 @@
 /* Tests parts of the workload collectives, on any number of ranks: that one wrong element is found,
  * percentiles, and the parsing of the MPI library's messages. Prints what is wrong and exits 1. */
-#include "measure.h"
-#include "selection.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -20,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../profiler/src/runtime/context.h"
-#include "../../profiler/src/lifecycle/finish.h"
 #include "../../profiler/src/ranks/serial.h"
-#include "../../profiler/src/recover/load.h"
+#include "../../profiler/src/runtime/context.h"
 #include "damage.h"
+#include "../../profiler/src/lifecycle/lifecycle.h"
+#include "../../profiler/src/recover/recover.h"
 
 enum {
     BLOCK = 1000,

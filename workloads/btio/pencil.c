@@ -1,4 +1,4 @@
-#include "pencil.h"
+#include "solve.h"
 
 const Sweep SWEEPS[3] = {
     {0, 1, 2, {0, 1, 2, 3, 4}},

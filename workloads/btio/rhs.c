@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "fail.h"
-#include "pencil.h"
 #include "solve.h"
 
 /* The values by which a row contributes to its neighbours: the flux, and the function whose second difference

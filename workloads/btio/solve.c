@@ -1,9 +1,8 @@
 #include "solve.h"
 
-#include "fail.h"
-#include "pencil.h"
-
 #include <string.h>
+
+#include "fail.h"
 
 /* Bytes of memory for a batch's rows that wait for the backward substitution: about half of a core's
  * second-level cache. */

@@ -1,7 +1,6 @@
-#include "config.h"
-
 #include <stdlib.h>
 
+#include "run.h"
 #include "writable.h"
 
 static const char USAGE[] =

@@ -1,8 +1,7 @@
-#include "measure.h"
+#include <stdlib.h>
 
 #include "fail.h"
-
-#include <stdlib.h>
+#include "run.h"
 
 enum { SMALL_MESSAGE = 8192, SMALL_ITERATIONS = 1000, LARGE_ITERATIONS = 100 };
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "config.h"
 #include "fail.h"
+#include "run.h"
 
 enum { ROOT = 0, GARBAGE = 0xA5 };
 

@@ -1,11 +1,11 @@
-#include "selection.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "run.h"
 
 static const char NEW[] = "comm_select: new communicator: ";
 static const char CHOSEN[] = "comm_select: selecting";

@@ -70,4 +70,11 @@ char *pieces_clip(const Request *request, Span span, Piece *out, Share *share);
 /* Sorts the pieces and joins those that touch or overlap; returns the remaining number. */
 int pieces_join(Piece *pieces, int count);
 
+typedef struct Layout {
+    int stripe_count; /* Number of stripes; 0 if unknown, or if the file system has none. */
+    long stripe_size; /* Size of a stripe in bytes. */
+} Layout;
+
+Layout layout_of(const char *path);
+
 #endif

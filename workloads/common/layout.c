@@ -1,9 +1,9 @@
-#include "layout.h"
-
 #include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
+
+#include "file_domain.h"
 
 enum { LOV_MAGIC_V1 = 0x0BD10BD0, LOV_MAGIC_V3 = 0x0BD30BD0 };
 

@@ -3,9 +3,9 @@
 #define COMMON_RESULT_H
 
 #include "fail.h"
+#include "file_domain.h"
 #include "hints.h"
 #include "json.h"
-#include "layout.h"
 #include "options.h"
 
 /* One time over the ranks, in seconds. */

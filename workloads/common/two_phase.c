@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "layout.h"
+#include "file_domain.h"
 
 enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DATA = 2 };
 

@@ -6,8 +6,7 @@
 #include "../runtime/context.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
-#include "chain_numbers.h"
-#include "objects.h"
+#include "chain_table.h"
 
 enum { DEFAULT_NODES = 65536, LACKING_BYTES = 320 };
 
@@ -101,7 +100,7 @@ static void list_called(void)
         return;
     for (const struct keyed_row *node = nodes ? keyed_first(nodes) : NULL; node; node = keyed_next(node)) {
         const struct key *key = keyed_key(node);
-        struct place place = object_place(key->address, key->leaf_and_era / 2);
+        struct code_place place = object_place(key->address, key->leaf_and_era / 2);
         if (node->index < made)
             called_first()[node->index] = (struct called){.address = key->address,
                                                           .offset = place.offset,

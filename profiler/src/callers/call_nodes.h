@@ -1,7 +1,7 @@
 /* The tree of call chains: each node is an address and the chain of callers that led to it. A table that
  * records where a call came from has the number of a node for it.
  *
- * Numbers are valid within one process: node 7 of one rank is not node 7 of another. chain_numbers.h
+ * Numbers are valid within one process: node 7 of one rank is not node 7 of another. chain_table.h
  * converts them into the numbers of the log. */
 #ifndef IOLENS_CALL_NODES_H
 #define IOLENS_CALL_NODES_H
@@ -28,5 +28,19 @@ int32_t call_node_written(uint32_t node);
 /* Calls `see` for each node of this process whose address lies in no object file (program or library). May be
  * called while the log is written. */
 void call_nodes_of_no_object(void (*see)(uint64_t address, bool leaf, void *context), void *context);
+
+enum { CHAIN_MOST = 64 };
+
+/* Prepares the search; called once the program's libraries are loaded. */
+void chains_start(void);
+
+/* Returns the place in the program that made the call which returns to `caller`. If that place lies in the
+ * library of MPI's Fortran binding, it is the place that called the binding. The only cost is a comparison
+ * if no such library is loaded. */
+uintptr_t chain_program(uintptr_t caller);
+
+/* Returns the node of `caller`, an address to which the running function returns, with up to `depth` - 1 of
+ * its callers. */
+uint32_t chain_node(uintptr_t caller, int depth);
 
 #endif

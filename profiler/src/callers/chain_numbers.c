@@ -1,6 +1,5 @@
-#include "chain_numbers.h"
-
 #include "../ranks/reduce.h"
+#include "chain_table.h"
 
 /* Limits of the table that ranks send to each other, which takes at most 1.3 MB. */
 enum { COMMON_OBJECTS = 1024, COMMON_NODES = 65536 };

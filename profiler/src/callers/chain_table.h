@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../adapter.h"
 #include "../memory/buffer.h"
 
 enum { BUILD_ID_BYTES = 20, BUILD_ID_TEXT = 2 * BUILD_ID_BYTES, OBJECT_PATH_BYTES = 256 };
@@ -71,5 +72,81 @@ void chain_tables_combine(const void *in, void *inout);
 /* Adds the entries that `higher` has and `lower` lacks to `lower`, whose buffer grows up to the limits in
  * `most`; the function has the type merge_add_fn (ranks/reduce.h). */
 int chain_tables_add(struct buffer *lower, const struct buffer *higher, const void *most);
+
+/* The numbers by which the log names objects and nodes of call chains. Nodes that several ranks may have
+ * get one number for all ranks. The rank's own numbers follow; they are for nodes in no object (code that
+ * the program generated) and for nodes that did not fit into the common table. */
+
+enum { NODE_NONE = -1, NODE_OTHER = -2 };
+
+/* A call chain's node, addressed by its number in its own process. */
+struct called {
+    uint64_t address, offset;
+    /* The object file (program or library) in which the address lies; NULL if unknown. */
+    const struct chain_object *object;
+    uint32_t parent; /* Number of the caller's node: CHAIN_NONE if there is no caller, or the number of a node
+                        for which there was no room. */
+    bool leaf, known; /* `leaf`: the address itself was executed, and is not a return address. `known`: a node
+                         of this number exists. */
+};
+
+struct chains_called {
+    const struct called *node; /* Array of this process's nodes; valid until the nodes are described again. */
+    size_t nodes, objects;
+};
+
+/* Limits and counts that are equal on all ranks: the rows that each table may have, and the numbers of nodes
+ * and objects of all ranks together. */
+struct chains_of_all {
+    int64_t most, nodes, objects;
+};
+
+/* Collective. Numbers this rank's nodes. Returns 0, or -1. */
+int chain_numbers_agree(const struct iolens_transport *transport, const struct chains_called *called,
+                        const struct chains_of_all *all);
+
+/* Returns the number in the log of this rank's node; NODE_OTHER if it has none. */
+int32_t chain_number(uint32_t node);
+
+/* Returns an object's number in the common table or in this rank's own table; -1 if neither has the
+ * object. */
+int32_t chain_object_number(const struct chain_object *object);
+
+/* Returns the table that is common to all ranks, or the table of objects that only this rank numbers; NULL
+ * if empty. */
+const struct chain_table *chain_numbers_common(void);
+const struct chain_table *chain_numbers_own(void);
+
+/* Returns true if the log lacks nodes of some rank, because there was no room for them. */
+bool chain_numbers_cut(void);
+
+void chain_numbers_forget(void);
+
+/* The program and its libraries in memory: finds the object in which an address lies, and the place in its
+ * file. An object stays known after it was unloaded. */
+
+struct code_place {
+    const struct chain_object *object; /* Object file that contains the address; NULL if unknown. */
+    uint64_t offset; /* Virtual address in the object's file; the address itself if the object is unknown. */
+};
+
+/* Reads the list of loaded objects, if addresses are recorded. Only one thread at a time may do so, because
+ * the loader holds its lock. */
+void objects_look(void);
+
+/* Called when an object may have been unloaded. */
+void objects_unloaded(void);
+
+/* Returns the present era of an address. The era ends when the object at the address is unloaded, because
+ * another object may then be loaded there. May be called from a signal handler. */
+uint32_t object_era(uint64_t address);
+
+/* Returns the object that contains the address in this era, and the address in the object's file. */
+struct code_place object_place(uint64_t address, uint32_t era);
+
+/* Returns the number of programs and libraries that this process had or, while tables are collected, that all
+ * ranks had together. */
+int64_t objects_known(void);
+int64_t objects_of_all(void);
 
 #endif

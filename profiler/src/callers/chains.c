@@ -1,5 +1,3 @@
-#include "chains.h"
-
 #include <link.h>
 #include <string.h>
 

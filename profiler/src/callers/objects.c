@@ -1,12 +1,10 @@
-#include "objects.h"
-
 #include <elf.h>
 #include <link.h>
 
 #include "../memory/area.h"
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
-#include "chain_numbers.h"
+#include "chain_table.h"
 
 /* ERAS: number of unloadings that are counted for one range of addresses; objects that are unloaded later
  * share the last number. MOST_PLACES: number of such ranges. */
@@ -243,7 +241,7 @@ void objects_unloaded(void)
 /* Returns the object that contained an address in the given era, and the offset in its file; the address
  * itself if no known object contained it. Of several objects that lay there one after another, it is the
  * first that was unloaded after that era began. */
-struct place object_place(uint64_t address, uint32_t era)
+struct code_place object_place(uint64_t address, uint32_t era)
 {
     const struct objects *objects = table_state_known(TABLE_objects);
     const struct object *object = NULL;
@@ -251,8 +249,8 @@ struct place object_place(uint64_t address, uint32_t era)
         if (address >= at->begin && address < at->end && era <= at->last_era &&
             (!object || at->last_era < object->last_era))
             object = at;
-    return object ? (struct place){.object = &object->what, .offset = address - object->bias}
-                  : (struct place){.offset = address};
+    return object ? (struct code_place){.object = &object->what, .offset = address - object->bias}
+                  : (struct code_place){.offset = address};
 }
 
 static bool validate(const void *state, const struct area *area)

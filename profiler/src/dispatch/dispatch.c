@@ -9,7 +9,6 @@
 #include "../runtime/wrap.h"
 #include "../system/library.h"
 #include "../system/path.h"
-#include "stubs.h"
 
 /* `handle`: the library's handle of dlopen; NULL if there is no MPI library yet. `path`: the library's file.
  * `adapter`: the name that stands in the file name of the adapter for the library's ABI; NULL for an ABI that

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "stubs.h"
+#include "dispatch.h"
 
 typedef void *lookup(void *handle, const char *name);
 

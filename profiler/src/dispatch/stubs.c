@@ -1,6 +1,5 @@
-#include "stubs.h"
-
 #include "../system/large_room.h"
+#include "dispatch.h"
 
 void *stub_slots[STUBS] LARGE_ROOM;
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stubs.h"
+#include "dispatch.h"
 
 #if __ELF_NATIVE_CLASS == 64
 #define SYMBOL_OF(info) ELF64_R_SYM(info)

@@ -1,11 +1,10 @@
-#include "command.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../system/system_call.h"
+#include "identity.h"
 
 enum { TYPE_BYTES = 64, FOLDER_BYTES = 1024, LEAST_COMMAND = 512 };
 

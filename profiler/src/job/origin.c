@@ -1,10 +1,9 @@
-#include "origin.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../system/system_call.h"
+#include "identity.h"
 
 void origin_begin(struct origin *origin)
 {

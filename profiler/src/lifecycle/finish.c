@@ -1,15 +1,10 @@
-#include "finish.h"
-
-#include "../logfile/log_name.h"
 #include "../logfile/writer.h"
-#include "../ranks/in_step.h"
 #include "../ranks/reduce.h"
 #include "../ranks/serial.h"
-#include "../ranks/shared.h"
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../system/signals.h"
-#include "recording.h"
+#include "lifecycle.h"
 
 #define NS_PER_SECOND 1e9
 

@@ -13,11 +13,8 @@
 #include "../runtime/wrap.h"
 #include "../sampling/sampling.h"
 #include "../system/float_state.h"
-#include "../system/own_stack.h"
 #include "../system/signals.h"
 #include "../tables/process_table.h"
-#include "finish.h"
-#include "recording.h"
 
 enum { MIB = 1024 * 1024, SETTINGS_BYTES = 1 * MIB, DEFAULT_MEMORY = 512 };
 

@@ -1,8 +1,7 @@
-#include "recording.h"
-
 #include "../files/fds.h"
 #include "../files/names.h"
 #include "../tables/process_table.h"
+#include "lifecycle.h"
 
 void recording_start(void)
 {

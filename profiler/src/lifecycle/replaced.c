@@ -4,7 +4,7 @@
 #include "../sampling/state.h"
 #include "../system/system_call.h"
 #include "../tables/process_table.h"
-#include "recording.h"
+#include "lifecycle.h"
 
 /* Largest number of samples of a program that did nothing else: a child of a shell may be sampled once or
  * twice before its exec. */

@@ -2,7 +2,7 @@
  * another library may be loaded at the same addresses. */
 #include <dlfcn.h>
 
-#include "../callers/objects.h"
+#include "../callers/chain_table.h"
 #include "../runtime/wrap.h"
 #include "../unwind/mapped_objects.h"
 

@@ -1,10 +1,9 @@
-#include "log_name.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../runtime/context.h"
 #include "../system/system_call.h"
+#include "writer.h"
 
 enum {
     NANO = 1000000000,

@@ -1,8 +1,7 @@
-#include "logfile.h"
-
 #include <stdio.h>
 
 #include "../runtime/context.h"
+#include "writer.h"
 
 /* A longer name of a run is cut, because the lines after it need the room. */
 enum { NANO = 1000000000, RUN_BYTES = 256 };

@@ -1,6 +1,5 @@
 /* The table of places from which the program calls I/O functions; recorded on request (IOLENS_IO_CALLERS). */
 #include "../callers/call_nodes.h"
-#include "../callers/chains.h"
 #include "../runtime/context.h"
 #include "../tables/keyed.h"
 #include "../tables/table_merge.h"

@@ -4,8 +4,8 @@
 #include "../files/filter.h"
 #include "../memory/area.h"
 #include "../runtime/context.h"
+#include "../system/clock.h"
 #include "../system/system_call.h"
-#include "../system/usage.h"
 #include "../tables/table_merge.h"
 
 enum { KIB = 1024, BLOCK = 512 };

@@ -1,7 +1,7 @@
 /* The table `threads`: for each started thread the time on a core, and the time it waited for one. */
 #include "../memory/area.h"
 #include "../runtime/context.h"
-#include "../sampling/lives.h"
+#include "../sampling/threads.h"
 #include "../tables/process_table.h"
 
 enum { SEVERAL = -1 };

@@ -2,7 +2,6 @@
 
 #include "core.h"
 #include "handles.h"
-#include "heap.h"
 
 /* Numbers of communicators. All ranks give a communicator the same number, without asking one another. */
 

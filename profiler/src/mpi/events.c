@@ -1,10 +1,9 @@
-#include "events.h"
-
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "files.h"
 #include "handles.h"
 #include "links.h"
 #include "traced.h"

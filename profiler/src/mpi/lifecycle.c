@@ -11,7 +11,6 @@
 #include "comms.h"
 #include "core.h"
 #include "links.h"
-#include "parameters.h"
 #include "traced.h"
 #include "wrap.h"
 

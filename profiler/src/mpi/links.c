@@ -1,7 +1,7 @@
 #include "links.h"
 
+#include "core.h"
 #include "handles.h"
-#include "heap.h"
 
 static bool wanted(void) { return __builtin_expect(traced_what & IOLENS_MPI_WHY, 0); }
 

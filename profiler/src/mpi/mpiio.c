@@ -1,5 +1,5 @@
 /* The wrapped MPI-IO functions: the rows of mpiio_calls.def, expanded. */
-#include "events.h"
+#include "files.h"
 #include "links.h"
 #include "traced.h"
 #include "wrap.h"

@@ -1,5 +1,3 @@
-#include "parameters.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

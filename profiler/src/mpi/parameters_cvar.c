@@ -10,8 +10,6 @@
 
 #include "core.h"
 #include "handles.h"
-#include "parameters.h"
-#include "heap.h"
 
 enum { NAME_BYTES = 256, VALUE_BYTES = 4096, VERSION_BYTES = 16384, DEVICE_BYTES = 64 };
 

@@ -11,7 +11,6 @@
 
 #include "core.h"
 #include "handles.h"
-#include "parameters.h"
 
 enum { PARSABLE = 1, MOST_VARIABLES = 1 << 16, WORD_BYTES = 64, LIST_BYTES = 128 };
 

@@ -1,8 +1,7 @@
-#include "requests.h"
-
 #include <math.h>
 
-#include "heap.h"
+#include "core.h"
+#include "traced_call.h"
 
 enum { SHARD_BITS = 8, SHARDS = 1 << SHARD_BITS, ENTRIES_PER_CHAIN = 2 };
 

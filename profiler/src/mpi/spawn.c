@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "heap.h"
+#include "core.h"
 #include "links.h"
 #include "traced.h"
 #include "wrap.h"

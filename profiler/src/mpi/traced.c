@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "core.h"
 #include "handles.h"
-#include "heap.h"
 #include "links.h"
 
 static void count_send(const struct comm *comm, int dest, int64_t bytes)

@@ -1,8 +1,8 @@
 #include <string.h>
 
+#include "core.h"
 #include "files.h"
 #include "handles.h"
-#include "heap.h"
 
 enum { LEVELS = 3, RUNS_MAX = 65536, DEPTH_MAX = 32 };
 
@@ -112,7 +112,7 @@ static bool is_derived(MPI_Datatype type)
            combiner != MPI_COMBINER_NAMED;
 }
 
-static void release(struct contents *contents)
+static void release_contents(struct contents *contents)
 {
     for (int i = 0; i < contents->types; i++)
         if (is_derived(contents->type[i]))
@@ -132,7 +132,7 @@ static bool look_into(MPI_Datatype type, struct contents *contents)
                                contents->integer, contents->address, contents->type) == MPI_SUCCESS)
         return true;
     contents->types = 0;
-    release(contents);
+    release_contents(contents);
     return false;
 }
 
@@ -251,7 +251,7 @@ static void take_apart(MPI_Datatype type, int depth, struct shape *shape)
         return;
     }
     add_derived(&contents, depth + 1, shape);
-    release(&contents);
+    release_contents(&contents);
 }
 
 void views_report(const struct iolens_mpiio_file *file, MPI_Offset displacement, MPI_Datatype filetype,

@@ -1,6 +1,5 @@
-#include "requests.h"
-
 #include "handles.h"
+#include "traced_call.h"
 
 int64_t bytes_of(int64_t count, MPI_Datatype type)
 {

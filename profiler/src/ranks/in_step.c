@@ -1,8 +1,7 @@
-#include "in_step.h"
-
 #include <errno.h>
 
 #include "../memory/buffer.h"
+#include "serial.h"
 
 enum step {
     STEP_BARRIER,

@@ -1,8 +1,7 @@
 #include "reduce.h"
 
-#include "../records/kept_values.h"
+#include "../records/frequent_values.h"
 #include "../runtime/context.h"
-#include "shared.h"
 
 /* The lists of most frequent values of shared files, merged over all ranks. */
 

@@ -1,6 +1,5 @@
-#include "shared.h"
-
 #include "../runtime/context.h"
+#include "reduce.h"
 
 /* Returns bits: bit m is set if the file has a state of module m, whose records of several ranks can be
  * merged. */

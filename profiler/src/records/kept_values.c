@@ -1,6 +1,6 @@
-#include "kept_values.h"
-
 #include <string.h>
+
+#include "frequent_values.h"
 
 size_t kept_bytes(int words, int room)
 {

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "kept_values.h"
+#include "frequent_values.h"
 
 enum {
     PATTERN_DIMENSIONS = 5,

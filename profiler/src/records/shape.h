@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kept_values.h"
+#include "frequent_values.h"
 
 enum merge {
     MERGE_SUM, /* Adds the values; a negative value means "not available", and the sum stays -1. */
@@ -67,7 +67,7 @@ void shape_correct_times(const struct record_shape *shape, void *record, const s
 void shape_share(const struct record_shape *shape, void *record, int64_t rank, struct spread *spread);
 
 /* Merges the record of lower ranks into the record of higher ranks. The lists of most frequent values are
- * merged elsewhere, from all values that were kept (kept_values.h). */
+ * merged elsewhere, from all values that were kept (frequent_values.h). */
 void shape_merge(const struct record_shape *shape, const void *lower, void *inout);
 void spread_merge(const struct spread *lower, struct spread *inout);
 

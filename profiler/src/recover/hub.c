@@ -1,10 +1,10 @@
-#include "hub.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "recover.h"
 
 enum { ALL_WELL = -1 };
 

@@ -1,12 +1,11 @@
-#include "load.h"
-
 #include <sys/mman.h>
 
 #include "../files/registry.h"
-#include "../lifecycle/recording.h"
+#include "../lifecycle/lifecycle.h"
 #include "../runtime/context.h"
 #include "../system/hash.h"
 #include "../tables/process_table.h"
+#include "recover.h"
 
 /* No machine runs MOST_RANKS ranks; the limit bounds the memory for tables of ranks. */
 enum { MIB = 1024 * 1024, SCRATCH_MIB = 512, MOST_RANKS = 1 << 24 };

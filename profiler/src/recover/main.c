@@ -5,7 +5,7 @@
 
 #include "../runtime/context.h"
 #include "../tables/process_table.h"
-#include "merge.h"
+#include "recover.h"
 
 /* The user whose rights are used to write a log. */
 

@@ -1,15 +1,13 @@
-#include "merge.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "../lifecycle/finish.h"
+#include "../lifecycle/lifecycle.h"
 #include "../ranks/serial.h"
 #include "../runtime/context.h"
-#include "hub.h"
+#include "recover.h"
 
 /* The sentence in a log that says that it was recovered, and which parts are missing. */
 

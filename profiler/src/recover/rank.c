@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "hub.h"
+#include "recover.h"
 
 static int hub;
 static struct iolens_transport transport;

@@ -12,7 +12,6 @@
 
 #include "../adapter.h"
 #include "../job/identity.h"
-#include "../job/origin.h"
 #include "../memory/arena.h"
 #include "../system/clock.h"
 #include "../system/say.h"

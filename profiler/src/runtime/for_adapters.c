@@ -4,7 +4,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 
-#include "../job/origin.h"
+#include "../job/identity.h"
 #include "../system/library.h"
 #include "../system/system_call.h"
 #include "wrap.h"

@@ -1,12 +1,10 @@
-#include "lives.h"
-
 #include <pthread.h>
 
 #include "../runtime/context.h"
 #include "../system/float_state.h"
 #include "../system/system_call.h"
 #include "../tables/process_table.h"
-#include "sanitizer.h"
+#include "threads.h"
 
 static struct {
     pthread_key_t key; /* Key whose destructor is called when a thread ends. */

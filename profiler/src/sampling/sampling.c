@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../callers/objects.h"
+#include "../callers/chain_table.h"
 #include "../runtime/context.h"
 #include "../system/float_state.h"
 #include "../system/system_call.h"
 #include "../tables/process_table.h"
 #include "../unwind/unwind.h"
-#include "sanitizer.h"
 #include "signals.h"
 #include "threads.h"
 

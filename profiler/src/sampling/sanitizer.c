@@ -1,10 +1,10 @@
-#include "sanitizer.h"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
 #include <sys/auxv.h>
+
+#include "threads.h"
 
 /* First and last address of this library in memory, defined by the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))),

@@ -1,9 +1,9 @@
 #include "threads.h"
 
 #include "../runtime/context.h"
+#include "../system/clock.h"
 #include "../system/float_state.h"
 #include "../system/system_call.h"
-#include "../system/usage.h"
 #include "../unwind/unwind.h"
 
 static const int64_t NS_PER_SECOND = 1000000000;

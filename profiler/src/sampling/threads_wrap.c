@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <threads.h>
 
-#include "../system/float_state.h"
 #include "../runtime/wrap.h"
-#include "lives.h"
+#include "../system/float_state.h"
 #include "sampling.h"
+#include "threads.h"
 
 static int (*real_pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*real_thrd_create)(thrd_t *, thrd_start_t, void *);

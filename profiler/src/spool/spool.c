@@ -6,7 +6,6 @@
 
 #include "../runtime/context.h"
 #include "../system/float_state.h"
-#include "../system/own_stack.h"
 #include "../system/signals.h"
 #include "../system/system_call.h"
 

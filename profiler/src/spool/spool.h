@@ -14,7 +14,6 @@
 
 #include "../adapter.h"
 #include "../job/identity.h"
-#include "../job/origin.h"
 #include "../memory/area.h"
 #include "../runtime/settings.h"
 #include "../runtime/timeline.h"

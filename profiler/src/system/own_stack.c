@@ -1,5 +1,3 @@
-#include "own_stack.h"
-
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -4,6 +4,7 @@
 #define IOLENS_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 struct held_signal {
     int number;
@@ -37,5 +38,14 @@ void long_section_end(const struct long_section *section);
 /* Must be called in a child of fork: the parent's other threads, some of which may be in a long section, do
  * not exist there. */
 void long_section_forget_others(void);
+
+/* Calls `what` on a separate stack with signals blocked, because their handlers must run on the thread's
+ * own stack; SIGXFSZ is blocked only where it can be raised (signals.h). Without memory, `what` is called
+ * on the thread's stack. Costs some microseconds. */
+void on_own_stack(void (*what)(void));
+
+/* Calls the function on the thread's own stack if that is certainly large; else on other memory. Signals are
+ * not blocked. Returns false, without a call, if there is no memory. */
+bool on_enough_stack(void (*what)(void));
 
 #endif

@@ -1,9 +1,8 @@
-#include "usage.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "system_call.h"
 
 enum { PATH_ROOM = 64, TEXT_ROOM = 96 };

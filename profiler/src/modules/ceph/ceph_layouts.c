@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
-#include "../../ranks/shared.h"
+#include "../../ranks/reduce.h"
 #include "../../system/system_call.h"
 #include "../../tables/process_table.h"
 

@@ -1,8 +1,7 @@
-#include "counter_names.h"
-
 #include <string.h>
 
 #include "../../tables/process_table.h"
+#include "counts.h"
 #include "process_counters.h"
 
 static const char *const SOFT_NAME[] = {

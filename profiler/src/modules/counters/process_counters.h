@@ -17,7 +17,7 @@ struct counters_state {
     /* Reason why the number of migrations during the run is unknown; used if no perf counter counts them. */
     char moved[PERF_REASON_BYTES];
     struct counts run;
-    struct keyed regions; /* Rows of counter values by region: see thread_counters.h. */
+    struct keyed regions; /* Rows of counter values by region: see `struct region_counts`. */
 };
 
 /* Opens the counters of this process when recording begins. */
@@ -51,5 +51,28 @@ struct counters_state *counters_of_regions(void);
  * of recording. */
 void counters_read_so_far(void);
 void counters_read_run(void);
+
+/* Reads the calling thread's counters where a counted section begins, and where it ends. */
+void counters_begin(struct counts *now);
+void counters_end(struct counts *now);
+
+/* Forgets the counters of threads in a child of fork, which has no open counters yet. */
+void thread_counters_reset(void);
+
+/* Key of a row of counter values: a thread and a region. */
+struct region_key {
+    uint32_t thread, region;
+};
+
+struct region_counts {
+    struct counts begin, sum;
+};
+
+extern const struct keyed_shape region_counts_shape;
+
+/* Count the events in a region: called when the thread enters and leaves it. `counters_leave` takes the value
+ * that `counters_enter` returned; NULL means that nothing is counted. */
+void *counters_enter(uint32_t region);
+void counters_leave(void *counted);
 
 #endif

@@ -1,5 +1,3 @@
-#include "thread_counters.h"
-
 #include <pthread.h>
 #include <sys/resource.h>
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "../../callers/call_nodes.h"
-#include "../../callers/chains.h"
 #include "../../files/registry.h"
 #include "../../tables/process_table.h"
 #include "hdf5.h"

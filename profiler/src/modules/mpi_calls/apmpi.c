@@ -3,7 +3,7 @@
 #include "../../files/registry.h"
 #include "../../runtime/context.h"
 #include "../../tables/process_table.h"
-#include "mpi_sites.h"
+#include "mpi_calls.h"
 
 enum { NODE_NAME = 128 };
 

@@ -1,10 +1,10 @@
 /* Makes rows of the log from the counts of MPI calls: mpi_sites has a row for each place that called,
  * mpi_calls one for all places together. */
+#include "mpi_calls.h"
+
 #include "../../callers/call_nodes.h"
 #include "../../runtime/context.h"
 #include "../../tables/table_merge.h"
-#include "mpi_events.h"
-#include "mpi_sites.h"
 
 struct row {
     int64_t rank;

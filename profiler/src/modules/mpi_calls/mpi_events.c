@@ -1,9 +1,8 @@
-#include "mpi_events.h"
-
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
 #include "../../tables/process_table.h"
+#include "mpi_calls.h"
 
 enum { PER_CHUNK = 1024 };
 

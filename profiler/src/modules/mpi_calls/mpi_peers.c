@@ -4,7 +4,7 @@
 #include "../../runtime/thread_room.h"
 #include "../../tables/keyed.h"
 #include "../../tables/table_merge.h"
-#include "mpi_events.h"
+#include "mpi_calls.h"
 
 enum { DEFAULT_PEERS = 65536, SEEN = 64, OTHERS = -1 };
 

@@ -1,13 +1,9 @@
-#include "mpi_sites.h"
-
 #include "../../callers/call_nodes.h"
-#include "../../callers/chains.h"
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../spool/spool.h"
 #include "../../tables/process_table.h"
-#include "mpi_events.h"
-#include "why_events.h"
+#include "mpi_calls.h"
 
 enum { MOST_SITES = 65536, SEEN = 256, TRIALS = 5, TRIAL_CALLS = 200 };
 

@@ -1,13 +1,10 @@
-#include "why_events.h"
-
 #include "../../callers/call_nodes.h"
-#include "../../callers/chains.h"
 #include "../../memory/area.h"
 #include "../../runtime/thread_room.h"
 #include "../../tables/process_table.h"
 #include "../io_watch.h"
 #include "../stdio/streams.h"
-#include "mpi_events.h"
+#include "mpi_calls.h"
 
 enum { PER_CHUNK = 1024, MOST_NAMES = 64, NAME_BYTES = 32, LAST_THREAD = 255 };
 enum {

@@ -3,7 +3,7 @@
 #include "../../runtime/context.h"
 #include "../../system/float_state.h"
 #include "../../system/system_call.h"
-#include "why_events.h"
+#include "mpi_calls.h"
 
 /* Seconds between readings of the thread's state. A reading takes some microseconds, so one per millisecond
  * costs less than a percent. Shorter gaps are not examined, and the reading before a gap is at most this much

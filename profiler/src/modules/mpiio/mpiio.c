@@ -5,7 +5,7 @@
 #include "../histogram.h"
 #include "../posix/extra.h"
 #include "../posix/posix.h"
-#include "../timelines/traced_events.h"
+#include "../timelines/dxt.h"
 #include "../timer.h"
 
 enum { READ_END, WRITE_END, META_END };

@@ -1,4 +1,4 @@
-#include "../../ranks/shared.h"
+#include "../../ranks/reduce.h"
 #include "../../tables/process_table.h"
 #include "mpiio.h"
 

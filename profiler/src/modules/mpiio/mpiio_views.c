@@ -2,8 +2,7 @@
 #include "../../runtime/context.h"
 #include "../../system/spin.h"
 #include "../../tables/process_table.h"
-#include "../timelines/dxt_filter.h"
-#include "../timelines/traced_events.h"
+#include "../timelines/dxt.h"
 
 enum { RUNS_MAX = 65536 }; /* Largest number of rows of one view that a spool may hold. */
 

@@ -1,6 +1,5 @@
-#include "aio.h"
-
 #include "../../runtime/context.h"
+#include "posix.h"
 
 static struct aio iolens_aio;
 

@@ -1,5 +1,4 @@
 #include "../../ranks/reduce.h"
-#include "../../ranks/shared.h"
 #include "../../tables/table_merge.h"
 #include "posix.h"
 

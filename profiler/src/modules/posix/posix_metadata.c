@@ -10,7 +10,7 @@
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
 #include "../stdio/streams.h"
-#include "../timelines/traced_events.h"
+#include "../timelines/dxt.h"
 #include "../timer.h"
 #include "extra.h"
 #include "locks.h"

@@ -5,8 +5,8 @@
 #include "../../runtime/thread_room.h"
 #include "../../runtime/wrap.h"
 #include "../../tables/process_table.h"
-#include "../counters/thread_counters.h"
-#include "../mpi_calls/why_events.h"
+#include "../counters/process_counters.h"
+#include "../mpi_calls/mpi_calls.h"
 #include "../region_names.h"
 
 enum { MOST_ROWS = 65536 };

@@ -4,7 +4,7 @@
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../tables/process_table.h"
-#include "../mpi_calls/why_events.h"
+#include "../mpi_calls/mpi_calls.h"
 #include "../region_names.h"
 #include "regions.h"
 

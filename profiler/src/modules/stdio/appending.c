@@ -1,8 +1,7 @@
-#include "appending.h"
-
 #include "../../runtime/context.h"
 #include "../../system/system_call.h"
 #include "../lustre/lustre.h"
+#include "stdio_state.h"
 
 /* Returns the number of bytes that have left the buffer since the last call; `left` bytes are still in it. If
  * that is more than the recorder has counted, another thread has written to the stream and will report its

@@ -1,6 +1,6 @@
 /* The STDIO module: initial values of a file's state, the condition for a record in the log, and work at the
  * end. */
-#include "appending.h"
+#include "stdio_state.h"
 
 /* Least number of bytes that a standard stream must move to or from a file to make the log worth keeping. */
 enum { WORTH_A_LOG = 4096 };

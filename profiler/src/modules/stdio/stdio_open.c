@@ -5,7 +5,7 @@
 #include "../failed_calls.h"
 #include "../lustre/lustre.h"
 #include "../network/connections.h"
-#include "appending.h"
+#include "stdio_state.h"
 
 static void count_open(struct stream *stream, const struct call *c, bool append, bool fdopened)
 {

@@ -1,7 +1,7 @@
 /* Records bytes that streams move, and calls that set the position. */
 #include "../../system/system_call.h"
 #include "../lustre/lustre.h"
-#include "appending.h"
+#include "stdio_state.h"
 
 __attribute__((always_inline)) static inline void add_transfer(struct stdio_state *s, const struct call *c,
                                                                bool writing, int64_t bytes, int64_t end)

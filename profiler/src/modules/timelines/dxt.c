@@ -3,7 +3,6 @@
 #include "../../files/registry.h"
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
-#include "dxt_filter.h"
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 

@@ -3,6 +3,7 @@
 #define IOLENS_DXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../../records/module.h"
@@ -38,5 +39,52 @@ static inline void dxt_add(struct dxt *dxt, bool writing, int64_t offset, int64_
     if (trace && (trace->next != trace->end || dxt_grow(dxt, trace)))
         *trace->next++ = (struct dxt_segment){offset, bytes, t0, t1};
 }
+
+struct file;
+
+/* Reads iolens.settings once; an invalid value is reported and ignored. */
+void dxt_start(void);
+
+/* Forgets all traces. */
+void dxt_reset(void);
+
+/* Takes `bytes` from the memory for traces; returns false if too few are left. */
+bool dxt_take(size_t bytes);
+
+/* Returns true if a file is to be traced, by its name and this rank. Called at the first use of the file;
+ * before MPI_Init every rank matches. */
+bool dxt_wants_file(const struct file *file);
+
+/* Returns true if a file's trace is kept when recording ends, by this rank and the file's POSIX counters. */
+bool dxt_keeps_file(const struct file *file, int64_t rank);
+
+/* Facts about a traced file that single transfers (DXT) lack: when it was opened, flushed and closed, which
+ * transfers were collective, and through which view. They are recorded only while transfers are traced, and
+ * use the memory reserved for traces. */
+
+enum traced_event {
+    TRACED_OPEN,
+    TRACED_DUP,
+    TRACED_FILENO,
+    TRACED_SYNC,
+    TRACED_DATA_SYNC,
+    TRACED_CLOSE,
+    TRACED_MPI_OPEN,
+    TRACED_MPI_SYNC,
+    TRACED_MPI_CLOSE,
+    TRACED_COLLECTIVE, /* A blocking collective transfer. */
+    TRACED_VIEW,
+    TRACED_EVENTS
+};
+
+struct iolens_view;
+
+/* Records an event of the file with this record id during [t0, t1]; `view` is the number of a file view, or
+ * -1. */
+void traced_event_add(uint64_t file, enum traced_event event, int64_t view, double t0, double t1);
+
+/* Stores the description of a file view. Returns its number in this process, or -1 without room. A view equal
+ * to the latest one gets the same number. */
+int64_t traced_view_add(const struct iolens_view *view);
 
 #endif

@@ -1,5 +1,3 @@
-#include "dxt_filter.h"
-
 #include <fnmatch.h>
 #include <stdlib.h>
 
@@ -8,6 +6,7 @@
 #include "../../runtime/context.h"
 #include "../../system/path.h"
 #include "../posix_record.h"
+#include "dxt.h"
 
 static struct dxt_filter {
     bool on;

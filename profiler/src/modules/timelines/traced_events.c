@@ -1,10 +1,8 @@
-#include "traced_events.h"
-
 #include "../../memory/area.h"
 #include "../../runtime/context.h"
 #include "../../system/spin.h"
 #include "../../tables/process_table.h"
-#include "dxt_filter.h"
+#include "dxt.h"
 
 enum { CHUNK = 128, WORD = 16 };
 

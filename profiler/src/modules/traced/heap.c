@@ -3,8 +3,7 @@
 #include <stdio.h>
 
 #include "../../callers/call_nodes.h"
-#include "../../callers/chains.h"
-#include "../../callers/objects.h"
+#include "../../callers/chain_table.h"
 #include "../../memory/area.h"
 #include "../../runtime/wrap.h"
 #include "../../system/spin.h"
