@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import Job, read_log
+from iolens.log.processes import processes_of
 from iolens.metrics.files.overview import all_files
 from mpi_libraries import ROOT, MpiLibrary, library
 from patience import PATIENCE
@@ -70,7 +71,7 @@ def test_a_run_says_which_logs_came_after_the_log_of_the_job(tmp_path: Path) -> 
     done = run(library("usual"), tmp_path, "children", before=(*RUN, "--output", "out", "--"))
     assert "after MPI_Finalize, where the log of all ranks ends: 1\n" in done.stderr
     assert "recorded as processes apart" not in done.stderr
-    logs = map(read_log, (tmp_path / "out").glob("*.darshan"))
+    logs = [one for log in (tmp_path / "out").glob("*.darshan") for one in processes_of(read_log(log))]
     children = [written(job) for job in logs if not job.info["after_finalize"] and job.nprocs == 1]
     assert sorted(name for files in children for name in files) == ["child.0", "child.1"]
     assert done.stderr.endswith("iolens: next: iolens report out\n")

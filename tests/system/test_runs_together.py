@@ -283,7 +283,7 @@ def test_a_log_is_known_by_its_name_of_a_run_and_not_by_a_clock(folder: Path) ->
 @pytest.mark.skipif(FALSE_CLOCK is None, reason="libfaketime, which gives a program a false clock, is not installed")
 def test_runs_whose_clocks_differ_keep_their_logs_apart(folder: Path) -> None:
     clocks = [{}, *({"LD_PRELOAD": str(FALSE_CLOCK), "FAKETIME": by} for by in ("-3d", "+2h", "-40"))]
-    said = together([[SCRIPT]] * len(clocks), folder, clocks)
+    said = together([["--apart", SCRIPT]] * len(clocks), folder, clocks)
     places = [merged_folder(one) for one in said]
     (count,) = {len(list(place.glob("*.darshan"))) for place in places}
     runs = {check_own(place, f"run{number}", count) for number, place in enumerate(places)}
