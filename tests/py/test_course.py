@@ -62,7 +62,10 @@ def outcome(
     (found,) = judge_claims(
         [claim(**keys)],
         results(folder, speeds, **(columns or {})),
-        dict.fromkeys(("finds", "holds_up"), lambda log: ["x"] * (log.name[0] == "4")),
+        {
+            **dict.fromkeys(("finds", "holds_up"), lambda log: ["x"] * (log.name[0] == "4")),
+            "processes": lambda log: [2],
+        },
     )
     return found
 
@@ -102,14 +105,11 @@ def test_what_is_not_proven_still_says_the_theory_and_what_would_prove_it(tmp_pa
 
 
 @pytest.mark.parametrize(("count", "answer"), [(2, YES), (1, NO), (3, NO)])
-def test_every_process_leaves_a_log(tmp_path: Path, count: int, answer: str) -> None:
-    logs = [tmp_path / name for name in ("parent.darshan", "worker.darshan")]
-    for log in logs:
-        log.touch()
-    claimed = {"logs": count, "in": {"stripe_count": 4}}
-    found = outcome(tmp_path, {4: [1, 1]}, {"log": str(logs[0])}, **claimed)
+def test_the_log_of_a_run_has_all_processes(tmp_path: Path, count: int, answer: str) -> None:
+    claimed = {"processes": count, "in": {"stripe_count": 4}}
+    found = outcome(tmp_path, {4: [1, 1]}, {"log": str(tmp_path / "parent.darshan")}, **claimed)
     assert (found.answer, found.logs) == (answer, (2 if answer == YES else 0, 2))
-    assert f"of 2 runs left {count} logs" in " ".join(paragraphs(found, "en"))
+    assert f"of 2 runs had {count} processes" in " ".join(paragraphs(found, "en"))
     for language in LANGUAGES:
         first, *_, why = paragraphs(found, language)
         assert first == f"{TEXT[language]}: {SAID[language][answer]}"
@@ -180,7 +180,7 @@ def test_every_activity_is_whole(folder: Path) -> None:
         ("claims: [4]", "claim 1: a claim must be a table"),
         (
             "claims: [{says: x}]",
-            "claim 1: a claim must have one of the keys more, same, reaches, finds, holds_up, logs",
+            "claim 1: a claim must have one of the keys more, same, reaches, finds, holds_up, processes",
         ),
         ("claims: [{more: {}, then: {}}]", "unknown key then; a claim that begins with more has"),
         ("claims: [{finds: x}]", "the key because is missing"),

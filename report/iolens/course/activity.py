@@ -34,8 +34,8 @@ class Claim:
 
     `kind` says what is claimed. About bandwidths: `more` (that of `point` is above that of `other`), `same` (both are
     equal within `margin`) or `reaches` (`margin` of the model's bound or more). About logs: `finds` (the advice has the
-    finding `rule`), `holds_up` (other ranks waited longest for the I/O on the file that `rule` names) or `logs` (each
-    run leaves `count` logs, one per process). `slides` is the result that the slides of the course show; `because`
+    finding `rule`), `holds_up` (other ranks waited longest for the I/O on the file that `rule` names) or `processes`
+    (the log of each run has `count` processes). `slides` is the result that the slides of the course show; `because`
     explains the answer yes, `otherwise` the answer no.
     """
 
@@ -69,7 +69,7 @@ _KINDS: Mapping[str, ClaimForm] = {
     "reaches": ClaimForm(margin="of_bound", usual=0.9),
     "finds": ClaimForm(other="in"),
     "holds_up": ClaimForm(other="in"),
-    "logs": ClaimForm(other="in"),
+    "processes": ClaimForm(other="in"),
 }
 """The forms of claims, by the key that begins a claim. For `more` and `same`, bandwidths that differ by less than the
 margin count as equal: nobody changes a job script for less than a tenth.
@@ -121,7 +121,7 @@ def claim_of(claim: Any, known: list[Point]) -> Claim:
         margin=portion(claim[kind.margin]) if claim.get(kind.margin) else kind.usual,
         operation=operation,
         rule=str(claim[name]) if name in ("finds", "holds_up") else "",
-        count=positive(claim[name]) if name == "logs" else 0,
+        count=positive(claim[name]) if name == "processes" else 0,
         slides=_words_of("slides", claim["slides"]) if "slides" in claim else None,
         because=_words_of("because", claim["because"]),
         otherwise=_words_of("otherwise", claim["otherwise"]),

@@ -22,10 +22,10 @@ YES, NO, SAME, OPEN = "yes", "no", "same", "open"
 these runs.
 """
 
-LOOKS = ("finds", "holds_up", "logs")
+LOOKS = ("finds", "holds_up", "processes")
 """Kinds of claims that the logs answer without a measurement, so that there is no interval."""
 
-Found = Mapping[str, Callable[[Path], list[str]]]
+Found = Mapping[str, Callable[[Path], list[str] | list[int]]]
 """Functions that return names for a log, by kind of claim. `finds` returns the advice rules that have a finding in the
 log; `holds_up` returns the file for whose I/O other ranks waited most, if there is one.
 """
@@ -139,14 +139,9 @@ def _reaching(claim: Claim, runs: pd.DataFrame, speeds: Sequence[float], results
 
 
 def _looked_up(claim: Claim, runs: pd.DataFrame, found: Found) -> JudgedClaim:
-    """Returns the answer to a claim about logs: the logs of a point have a finding or a culprit, or every run left as
-    many logs as it had processes.
-    """
+    """Returns the answer to a claim about logs: those of a point have a finding, a culprit, or so many processes."""
     logs = [Path(log) for log in runs.loc[runs["usable"], "log"].dropna()]
-    if claim.kind == "logs":
-        having = sum(len(list(log.parent.glob("*.darshan"))) == claim.count for log in logs)
-    else:
-        having = sum(claim.rule in found[claim.kind](log) for log in logs)
+    having = sum((claim.rule or claim.count) in found[claim.kind](log) for log in logs)
     outcome = JudgedClaim(claim, OPEN, logs=(having, len(logs)))
     if not logs:
         return replace(outcome, problem="the runs left no log")

@@ -25,7 +25,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "single": "single runs, no interval",
         "finds": "{have} of {all} logs have the finding {rule}",
         "holds_up": "{have} of {all} logs show that other ranks waited most for the I/O on {rule}",
-        "logs": "{have} of {all} runs left {count} logs",
+        "processes": "{have} of {all} runs had {count} processes",
         "margin": "the same within {margin} %",
         "nothing": "cannot be judged: {problem}",
         "leaves": "The interval allows both answers. More repetitions or a quieter machine make it narrower: "
@@ -48,7 +48,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "single": "execuções únicas, sem intervalo",
         "finds": "{have} de {all} logs têm o achado {rule}",
         "holds_up": "segundo {have} de {all} logs os outros processos esperaram mais pela E/S em {rule}",
-        "logs": "{have} de {all} execuções deixaram {count} logs",
+        "processes": "{have} de {all} execuções tiveram {count} processos",
         "margin": "iguais a menos de {margin} %",
         "nothing": "não é possível julgar: {problem}",
         "leaves": "O intervalo deixa as duas respostas em aberto. Mais repetições, ou uma máquina mais tranquila, o "

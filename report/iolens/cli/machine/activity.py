@@ -96,12 +96,13 @@ def _with_driver(experiment: Experiment) -> Experiment:
 
 def _print_answers(claims: Sequence[Claim], folder: Path, language: str) -> None:
     """Prints the answer to every claim."""
-    from iolens.course.judge import judge_claims
+    from iolens.course.judge import Found, judge_claims
     from iolens.course.words import SAID, paragraphs
     from iolens.lab.sweep.read.results import load_results
     from iolens.pages.job.job_screen import screen
 
-    out, found = screen(), {"finds": _advised, "holds_up": _most_waited_file}
+    out = screen()
+    found: Found = {"finds": _advised, "holds_up": _most_waited_file, "processes": _process_count}
     print()
     out.say(SAID[language]["head"], "1")
     for number, outcome in enumerate(judge_claims(claims, load_results(folder), found), 1):
@@ -120,6 +121,13 @@ def _advised(log: Path) -> list[str]:
     from iolens.log import read_log
 
     return [finding.id for finding in findings(read_log(log))]
+
+
+def _process_count(log: Path) -> list[int]:
+    """Returns the number of processes in a log."""
+    from iolens.log import read_log
+
+    return [read_log(log, ("job",)).nprocs]
 
 
 def _most_waited_file(log: Path) -> list[str]:
