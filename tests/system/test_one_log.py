@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from iolens.lab.run.one_log import in_one_log
 from iolens.log import read_log
+from iolens.log.format.container import open_container
 from iolens.log.processes import main_process, only_process, processes_of
+from iolens.log.rewrite import put_together, split_log
 
 darshan = pytest.importorskip("darshan", reason="PyPI's darshan reads logs without code of iolens")
 
@@ -166,6 +170,23 @@ def test_a_log_that_cannot_be_joined_stays(apart: list[Path], tmp_path: Path) ->
     kept = in_one_log(logs, 0, [])
     assert logs[0] in kept
     assert len(kept) == 2
+
+
+@pytest.mark.parametrize("fault", [{}, {"processes": 7}, {"processes": [{}, {}]}, {"processes": [{"numbers": [1]}]}])
+def test_damaged_facts_of_processes_cost_only_themselves(apart: list[Path], tmp_path: Path, fault: object) -> None:
+    (whole,) = in_one_log(copied(apart, tmp_path), 0, ["bash", "job.sh"])
+    log = open_container(whole)
+    contents = split_log(log)
+    private = tuple(
+        replace(region, chunks=(json.dumps(fault).encode(),)) if region.name == "processes" else region
+        for region in contents.private or ()
+    )
+    whole.chmod(0o600)
+    whole.write_bytes(put_together(log, replace(contents, private=private)))
+    job = read_log(whole)
+    assert job.nprocs == len(apart)
+    assert any("processes" in reason for reason in job.partial)
+    assert processes_of(job) == [job]
 
 
 def test_without_room_no_log_is_lost(apart: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,8 +139,10 @@ def _check_processes(rows: list[dict[str, Any]]) -> None:
         for key, kind in kinds.items():
             if not isinstance(row[key], kind):
                 raise ValueError(f"{key} is not a {kind.__name__}")
-        if len(row["numbers"]) != 7 or not all(type(number) is int for number in row["numbers"]):
-            raise ValueError("a process does not have seven numbers")
+        if len(row["numbers"]) != 7 or not all(
+            type(number) is int and abs(number) < 1 << 62 for number in row["numbers"]
+        ):
+            raise ValueError("a process does not have seven whole numbers of 62 bits")
         check_job(row["job"])
 
 
