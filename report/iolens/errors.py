@@ -14,3 +14,8 @@ class UsageError(IolensError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, exit_code=2)
+
+
+def short_reason(error: IolensError | OSError) -> str:
+    """Returns an error's message without the number and the paths that Python adds to errors of the system."""
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)

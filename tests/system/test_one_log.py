@@ -200,7 +200,9 @@ def test_damaged_facts_of_processes_cost_only_themselves(apart: list[Path], tmp_
     assert processes_of(job) == [job]
 
 
-def test_without_room_no_log_is_lost(apart: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_room_no_log_is_lost(
+    apart: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs = copied(apart, tmp_path)
 
     def full(self: Path, data: bytes) -> int:
@@ -209,3 +211,29 @@ def test_without_room_no_log_is_lost(apart: list[Path], tmp_path: Path, monkeypa
     monkeypatch.setattr(Path, "write_bytes", full)
     assert in_one_log(logs, 0, []) == tuple(logs)
     assert sorted(tmp_path.iterdir()) == sorted(logs)
+    assert capsys.readouterr().err.endswith(f"stay apart: {os.strerror(28)}\n")
+
+
+def test_a_log_that_cannot_be_removed_is_named(
+    apart: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = copied(apart, tmp_path)
+    kept, unlink = next(log for log in logs if "_cat_" in log.name), Path.unlink
+
+    def refused(self: Path, missing_ok: bool = False) -> None:
+        if self == kept:
+            raise PermissionError(1, os.strerror(1))
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    (whole,) = in_one_log(logs, 0, [])
+    assert sorted(tmp_path.iterdir()) == sorted([whole, kept])
+    assert f"{kept} cannot be removed: {os.strerror(1)}; {whole.name} holds" in capsys.readouterr().err
+
+
+def test_the_exit_code_is_the_programs_where_tables_cannot_be_written(tmp_path: Path) -> None:
+    script = "mkdir out/processes.csv; cat /etc/passwd > a; cat a > b; exit 3"
+    done = iolens("run", "--apart", "--output", "out", "--", "bash", "-c", script, cwd=tmp_path)
+    assert done.returncode == 3
+    assert f"logs are in {tmp_path / 'out'}, without merged tables: {os.strerror(21)}\n" in done.stderr
+    assert "iolens: next: iolens report " in done.stderr

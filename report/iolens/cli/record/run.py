@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from iolens.cli.numbers import whole_number
-from iolens.errors import IolensError, UsageError
+from iolens.errors import IolensError, UsageError, short_reason
 from iolens.lab.installation import find_library, how_to_get_libraries, need_library
 from iolens.lab.io_components import IO_COMPONENTS, LUSTRE
 from iolens.lab.run import preload
@@ -470,7 +470,11 @@ def _say_where_log_is(outcome: Outcome, profiler: str, output: Path | None, prog
     else:
         from iolens.lab.run.processes import collect_processes
 
-        whole = collect_processes(outcome.logs, output, program)
+        try:
+            whole = collect_processes(outcome.logs, output, program)
+        except (IolensError, OSError) as error:
+            whole = outcome.logs[0].parent
+            say(f"the {len(outcome.logs)} logs are in {whole}, without merged tables: {short_reason(error)}")
     if apart:
         say(apart)
     if profiler == "iolens":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iolens.errors import IolensError
+from iolens.errors import IolensError, short_reason
 from iolens.lab.say import say
 
 if TYPE_CHECKING:
@@ -33,12 +33,15 @@ def in_one_log(logs: Sequence[Path], pid: int, command: Sequence[str]) -> tuple[
         aside.chmod(whole.stat().st_mode & 0o777)
         aside.replace(whole)
     except (IolensError, OSError) as error:
-        say(f"the {len(parts)} logs of this run stay apart: {error}")
+        say(f"the {len(parts)} logs of this run stay apart: {short_reason(error)}")
         return tuple(logs)
     finally:
         aside.unlink(missing_ok=True)
     for log in others:
-        log.unlink(missing_ok=True)
+        try:
+            log.unlink(missing_ok=True)
+        except OSError as error:
+            say(f"{log} cannot be removed: {error.strerror}; {whole.name} holds its records too, so remove it by hand")
     gone = set(others)
     return tuple(log for log in logs if log not in gone)
 

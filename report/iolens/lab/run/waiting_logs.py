@@ -39,7 +39,8 @@ def without_waiting(logs: Sequence[Path]) -> tuple[Path, ...]:
         return tuple(logs)
     waiting = {log for log, job in jobs.items() if not _is_of_mpi(job) and _only_waited(job)}
     for log in waiting:
-        log.unlink(missing_ok=True)
+        with suppress(OSError):
+            log.unlink(missing_ok=True)
     return tuple(log for log in logs if log not in waiting)
 
 
