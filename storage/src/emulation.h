@@ -5,9 +5,6 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #include "layout.h"
 #include "model.h"

@@ -6,7 +6,6 @@
 #ifndef OST_LAYOUT_H
 #define OST_LAYOUT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <sys/types.h>

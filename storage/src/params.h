@@ -2,9 +2,7 @@
 #ifndef OST_PARAMS_H
 #define OST_PARAMS_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "model.h"
 

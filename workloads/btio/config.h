@@ -3,8 +3,6 @@
 #ifndef BTIO_CONFIG_H
 #define BTIO_CONFIG_H
 
-#include <mpi.h>
-
 #include "domain.h"
 #include "hints.h"
 #include "options.h"

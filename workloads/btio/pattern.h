@@ -8,7 +8,6 @@
 #define BTIO_PATTERN_H
 
 #include <limits.h>
-#include <mpi.h>
 
 #include "domain.h"
 #include "hints.h"

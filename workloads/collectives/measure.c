@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "fail.h"
 #include "run.h"
 
 enum { SMALL_MESSAGE = 8192, SMALL_ITERATIONS = 1000, LARGE_ITERATIONS = 100 };

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "fail.h"
 #include "run.h"
 
 enum { ROOT = 0, GARBAGE = 0xA5 };

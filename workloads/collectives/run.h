@@ -2,10 +2,6 @@
 #ifndef COLLECTIVES_RUN_H
 #define COLLECTIVES_RUN_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "fail.h"
 #include "latency.h"
 #include "options.h"

@@ -1,4 +1,3 @@
-#include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/xattr.h>

@@ -10,8 +10,6 @@
 #include "fail.h"
 #include "json.h"
 
-#include <stdint.h>
-
 typedef enum {
     OPTION_FLAG,  /* Sets a bool. */
     OPTION_COUNT, /* Sets an int, not negative. */

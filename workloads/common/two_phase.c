@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "file_domain.h"
-
 enum { DEFAULT_BUFFER = 16 << 20, DEFAULT_STRIPE = 1 << 20, TAG_LIST = 1, TAG_DATA = 2 };
 
 /* One round: the bytes that this rank exchanges with each aggregator and, on an aggregator, the bytes that it

@@ -9,8 +9,6 @@
 #ifndef COMMON_TWO_PHASE_H
 #define COMMON_TWO_PHASE_H
 
-#include <stdint.h>
-
 #include "fail.h"
 #include "file_domain.h"
 #include "hints.h"

@@ -2,8 +2,6 @@
 #ifndef METADATA_RUN_H
 #define METADATA_RUN_H
 
-#include <mpi.h>
-
 #include "fail.h"
 #include "latency.h"
 #include "options.h"

@@ -6,7 +6,6 @@
 #include "../runtime/context.h"
 #include "../tables/keyed.h"
 #include "../tables/process_table.h"
-#include "chain_table.h"
 
 enum { DEFAULT_NODES = 65536, LACKING_BYTES = 320 };
 

@@ -6,9 +6,6 @@
 #ifndef IOLENS_CALL_NODES_H
 #define IOLENS_CALL_NODES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "chain_table.h"
 
 /* No node: the parent of an outermost node. In tables it is -1. */

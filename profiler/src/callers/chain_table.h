@@ -4,9 +4,6 @@
 #ifndef IOLENS_CHAIN_TABLE_H
 #define IOLENS_CHAIN_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../adapter.h"
 #include "../memory/buffer.h"
 

@@ -8,8 +8,6 @@
 #ifndef IOLENS_PACK_H
 #define IOLENS_PACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "../memory/buffer.h"

@@ -6,12 +6,8 @@
 #ifndef IOLENS_FDS_H
 #define IOLENS_FDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "registry.h"
 #include "../system/spin.h"
+#include "registry.h"
 
 /* FDS_MAX: descriptors from this number on are not followed. FDS_GIVEN_MOST: for inherited descriptors from
  * this number on, it is not known whether two of them share a position. */

@@ -3,9 +3,6 @@
 #ifndef IOLENS_FILTER_H
 #define IOLENS_FILTER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../records/module.h"
 
 enum { FILTER_RULES = 64 };

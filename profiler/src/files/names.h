@@ -7,7 +7,6 @@
 #ifndef IOLENS_NAMES_H
 #define IOLENS_NAMES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -3,11 +3,6 @@
 #ifndef IOLENS_REGISTRY_H
 #define IOLENS_REGISTRY_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../job/mounts.h"
 #include "../records/module.h"
 #include "../system/spin.h"

@@ -3,10 +3,6 @@
 #ifndef IOLENS_IDENTITY_H
 #define IOLENS_IDENTITY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../system/processor.h"
 #include "mounts.h"
 

@@ -5,8 +5,6 @@
 #ifndef IOLENS_MOUNTS_H
 #define IOLENS_MOUNTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "../memory/buffer.h"

@@ -2,7 +2,6 @@
 #include <sys/prctl.h>
 
 #include "../runtime/wrap.h"
-#include "../spool/spool.h"
 #include "../system/float_state.h"
 #include "lifecycle.h"
 

@@ -2,9 +2,6 @@
 #ifndef IOLENS_LIFECYCLE_H
 #define IOLENS_LIFECYCLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../adapter.h"
 #include "../memory/area.h"
 #include "../spool/spool.h"

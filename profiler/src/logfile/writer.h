@@ -4,9 +4,6 @@
 #ifndef IOLENS_WRITER_H
 #define IOLENS_WRITER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "../adapter.h"

@@ -4,8 +4,6 @@
 #ifndef IOLENS_ARENA_H
 #define IOLENS_ARENA_H
 
-#include <stddef.h>
-
 #include "../system/spin.h"
 
 struct arena {

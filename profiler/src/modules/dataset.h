@@ -2,9 +2,6 @@
 #ifndef IOLENS_DATASET_H
 #define IOLENS_DATASET_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../records/patterns.h"
 #include "../system/spin.h"
 

@@ -4,7 +4,6 @@
 #include "../files/filter.h"
 #include "../memory/area.h"
 #include "../runtime/context.h"
-#include "../system/clock.h"
 #include "../system/system_call.h"
 #include "../tables/table_merge.h"
 

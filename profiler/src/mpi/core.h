@@ -3,8 +3,6 @@
 #ifndef IOLENS_CORE_H
 #define IOLENS_CORE_H
 
-#include <stddef.h>
-
 #include "../adapter.h"
 
 #define BORDER(returns, name, parameters, meaning) __attribute__((weak)) returns name parameters;

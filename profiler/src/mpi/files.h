@@ -3,7 +3,6 @@
 #define IOLENS_FILES_H
 
 #include <mpi.h>
-#include <stdbool.h>
 
 #include "core.h"
 

@@ -3,9 +3,6 @@
 #ifndef IOLENS_LINKS_H
 #define IOLENS_LINKS_H
 
-#include <mpi.h>
-#include <stdint.h>
-
 #include "traced_call.h"
 
 /* Returns the time at which a call begins, in seconds by the core's clock. */

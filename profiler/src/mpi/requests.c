@@ -1,6 +1,5 @@
 #include <math.h>
 
-#include "core.h"
 #include "traced_call.h"
 
 enum { SHARD_BITS = 8, SHARDS = 1 << SHARD_BITS, ENTRIES_PER_CHAIN = 2 };

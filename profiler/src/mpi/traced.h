@@ -4,10 +4,6 @@
 #ifndef IOLENS_TRACED_H
 #define IOLENS_TRACED_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "traced_call.h"
 
 /* Point-to-point calls. */

@@ -2,10 +2,6 @@
 #ifndef IOLENS_TRACED_CALL_H
 #define IOLENS_TRACED_CALL_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "comms.h"
 #include "core.h"
 

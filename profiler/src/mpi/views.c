@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "core.h"
 #include "files.h"
 #include "handles.h"
 

@@ -3,7 +3,6 @@
 #ifndef IOLENS_MPI_WRAP_H
 #define IOLENS_MPI_WRAP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "handles.h"

@@ -3,8 +3,6 @@
 #ifndef IOLENS_REDUCE_H
 #define IOLENS_REDUCE_H
 
-#include <stdbool.h>
-
 #include "../adapter.h"
 #include "../compression/pack.h"
 #include "../files/registry.h"

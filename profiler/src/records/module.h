@@ -3,10 +3,6 @@
 #ifndef IOLENS_MODULE_H
 #define IOLENS_MODULE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "shape.h"
 
 enum module_index {

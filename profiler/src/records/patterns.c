@@ -1,6 +1,5 @@
 #include "patterns.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static bool same(const int64_t *a, const int64_t *b) { return memcmp(a, b, sizeof(struct pattern)) == 0; }

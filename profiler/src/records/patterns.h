@@ -4,8 +4,6 @@
 #ifndef IOLENS_PATTERNS_H
 #define IOLENS_PATTERNS_H
 
-#include <stdint.h>
-
 #include "frequent_values.h"
 
 enum {

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "frequent_values.h"
 #include "../runtime/timeline.h"
 #include "patterns.h"
 

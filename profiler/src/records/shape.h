@@ -3,9 +3,6 @@
 #ifndef IOLENS_SHAPE_H
 #define IOLENS_SHAPE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "frequent_values.h"
 
 enum merge {

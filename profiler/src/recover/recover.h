@@ -2,10 +2,6 @@
 #ifndef IOLENS_RECOVER_H
 #define IOLENS_RECOVER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../adapter.h"
 #include "../spool/spool.h"
 

@@ -4,10 +4,6 @@
 #define IOLENS_CONTEXT_H
 
 #include <errno.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "../adapter.h"

@@ -4,7 +4,6 @@
 #ifndef IOLENS_THREAD_ROOM_H
 #define IOLENS_THREAD_ROOM_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "../system/spin.h"

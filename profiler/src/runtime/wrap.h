@@ -12,9 +12,6 @@
 #ifndef IOLENS_WRAP_H
 #define IOLENS_WRAP_H
 
-#include <errno.h>
-#include <stdarg.h>
-
 #include "context.h"
 
 #define IOLENS_EXPORT __attribute__((visibility("default")))

@@ -4,9 +4,6 @@
 #define IOLENS_SAMPLING_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "state.h"
 

@@ -1,7 +1,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <stddef.h>
 #include <sys/auxv.h>
 
 #include "threads.h"

@@ -3,10 +3,6 @@
 #ifndef IOLENS_SAMPLING_STATE_H
 #define IOLENS_SAMPLING_STATE_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <ucontext.h>
 
 #include "../tables/keyed.h"

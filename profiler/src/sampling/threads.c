@@ -1,7 +1,6 @@
 #include "threads.h"
 
 #include "../runtime/context.h"
-#include "../system/clock.h"
 #include "../system/float_state.h"
 #include "../system/system_call.h"
 #include "../unwind/unwind.h"

@@ -3,9 +3,6 @@
 #define IOLENS_SAMPLING_THREADS_H
 
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "../system/clock.h"
 #include "state.h"

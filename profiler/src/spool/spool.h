@@ -8,9 +8,6 @@
 #define IOLENS_SPOOL_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "../adapter.h"
 #include "../job/identity.h"

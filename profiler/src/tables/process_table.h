@@ -6,9 +6,6 @@
 #define IOLENS_PROCESS_TABLE_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "../adapter.h"
 #include "../memory/buffer.h"

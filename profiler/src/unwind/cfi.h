@@ -3,8 +3,6 @@
 #ifndef IOLENS_UNWIND_CFI_H
 #define IOLENS_UNWIND_CFI_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "mapped_objects.h"

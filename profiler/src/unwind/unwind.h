@@ -4,9 +4,6 @@
 #ifndef IOLENS_UNWIND_H
 #define IOLENS_UNWIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <ucontext.h>
 
 #include "registers.h"

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "../../tables/process_table.h"
-#include "counts.h"
 #include "process_counters.h"
 
 static const char *const SOFT_NAME[] = {

@@ -6,7 +6,6 @@
 #include "../../runtime/context.h"
 #include "../../tables/table_merge.h"
 #include "../region_names.h"
-#include "counts.h"
 #include "process_counters.h"
 
 extern const struct process_table table_counters;

@@ -2,9 +2,6 @@
 #ifndef IOLENS_PROCESS_COUNTERS_H
 #define IOLENS_PROCESS_COUNTERS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../tables/keyed.h"
 #include "counts.h"
 

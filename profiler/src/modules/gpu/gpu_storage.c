@@ -1,17 +1,11 @@
 #include "gpu_storage.h"
 
-#include <errno.h>
 #include <link.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "../../runtime/context.h"
 #include "../../system/library.h"

@@ -2,10 +2,6 @@
 #ifndef IOLENS_HDF5_H
 #define IOLENS_HDF5_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "../../records/shape.h"
 #include "../../runtime/wrap.h"
 #include "../../system/path.h"

@@ -2,9 +2,6 @@
 #ifndef IOLENS_MPI_CALLS_H
 #define IOLENS_MPI_CALLS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../adapter.h"
 #include "../../memory/buffer.h"
 #include "../../system/clock.h"

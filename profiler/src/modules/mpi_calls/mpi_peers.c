@@ -2,7 +2,6 @@
 
 #include "../../runtime/context.h"
 #include "../../runtime/thread_room.h"
-#include "../../tables/keyed.h"
 #include "../../tables/table_merge.h"
 #include "mpi_calls.h"
 

@@ -5,7 +5,6 @@
 #include "../histogram.h"
 #include "../posix/extra.h"
 #include "../posix/posix.h"
-#include "../timelines/dxt.h"
 #include "../timer.h"
 
 enum { READ_END, WRITE_END, META_END };

@@ -2,9 +2,6 @@
 #ifndef IOLENS_MPIIO_H
 #define IOLENS_MPIIO_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../memory/area.h"
 #include "../../records/frequent_values.h"
 #include "../../records/shape.h"

@@ -2,9 +2,6 @@
 #ifndef IOLENS_CONNECTIONS_H
 #define IOLENS_CONNECTIONS_H
 
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 
 #include "../../runtime/wrap.h"

@@ -2,9 +2,6 @@
 #ifndef IOLENS_PNETCDF_H
 #define IOLENS_PNETCDF_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../records/shape.h"
 #include "../../runtime/wrap.h"
 #include "../../system/path.h"

@@ -2,13 +2,9 @@
 #ifndef IOLENS_EXTRA_H
 #define IOLENS_EXTRA_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "../../files/registry.h"
-#include "../../system/spin.h"
 #include "../../runtime/wrap.h"
+#include "../../system/spin.h"
 
 enum extra {
 #define EXTRA(name, meaning) EXTRA_##name,

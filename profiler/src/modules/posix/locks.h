@@ -3,9 +3,6 @@
 #ifndef IOLENS_LOCKS_H
 #define IOLENS_LOCKS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../runtime/wrap.h"
 
 /* Notes, if `waits`, that a call is about to wait for a lock, so that the log of a program that is killed

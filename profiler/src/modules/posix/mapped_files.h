@@ -3,10 +3,6 @@
 #ifndef IOLENS_MAPPED_FILES_H
 #define IOLENS_MAPPED_FILES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../../runtime/wrap.h"
 
 /* A call of mmap that maps a file. */

@@ -4,10 +4,7 @@
 #define IOLENS_POSIX_H
 
 #include <aio.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 
 #include "../../files/fds.h"

@@ -3,9 +3,6 @@
 #ifndef IOLENS_RING_H
 #define IOLENS_RING_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "../../system/spin.h"

@@ -6,9 +6,6 @@
 #ifndef IOLENS_RINGS_H
 #define IOLENS_RINGS_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 #include "ring.h"
 
 extern atomic_bool iolens_rings_used;

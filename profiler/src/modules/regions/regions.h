@@ -2,9 +2,6 @@
 #ifndef IOLENS_REGIONS_H
 #define IOLENS_REGIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../tables/keyed.h"
 
 /* Begins a visit of the thread to the region `id` inside its current region. A label is part of a region's

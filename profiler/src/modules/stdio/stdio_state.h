@@ -2,9 +2,6 @@
 #ifndef IOLENS_STDIO_STATE_H
 #define IOLENS_STDIO_STATE_H
 
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <wchar.h>
 
 #include "../../files/registry.h"

@@ -3,10 +3,8 @@
 #ifndef IOLENS_STREAMS_H
 #define IOLENS_STREAMS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "../../system/spin.h"
 

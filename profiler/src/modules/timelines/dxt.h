@@ -2,10 +2,6 @@
 #ifndef IOLENS_DXT_H
 #define IOLENS_DXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "../../records/module.h"
 
 /* A segment in the form that the log has. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "../../callers/call_nodes.h"
-#include "../../callers/chain_table.h"
 #include "../../memory/area.h"
 #include "../../runtime/wrap.h"
 #include "../../system/spin.h"

@@ -9,7 +9,6 @@
 #include "../../system/large_room.h"
 #include "../../system/system_call.h"
 #include "../../tables/table_merge.h"
-#include "../counters/counts.h"
 #include "../counters/process_counters.h"
 #include "../region_names.h"
 #include "traced_functions.h"
