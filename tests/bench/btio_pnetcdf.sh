@@ -38,7 +38,7 @@ import math
 import statistics
 import sys
 
-from iolens.metrics.statistics.student import t_quantile
+from iolens.metrics.statistics.intervals import t_quantile
 
 with open("pairs") as lines:
     pairs = [[float(word) for word in line.split()] for line in lines]

@@ -13,11 +13,10 @@ import time
 
 import numpy as np
 from iolens.log.records import Records
-from iolens.metrics.why.activities import activities_of
 from iolens.metrics.why.calls.joins import joins_of
 from iolens.metrics.why.calls.program import program_of
 from iolens.metrics.why.causes import causes_of
-from iolens.metrics.why.path import critical_path
+from iolens.metrics.why.path import activities_of, critical_path
 from iolens.metrics.why.replay import graph_of, replayed_run_time
 from iolens.metrics.why.waits import waits_of
 

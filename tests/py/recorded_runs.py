@@ -17,7 +17,7 @@ from statistics import mean, median, stdev
 
 from iolens.advise import Diagnosis, diagnosis
 from iolens.log import read_log
-from iolens.metrics.statistics.student import t_quantile
+from iolens.metrics.statistics.intervals import t_quantile
 from log_archives import unpack
 
 PLANTED = Path(__file__).resolve().parents[1] / "advice/planted"

@@ -25,7 +25,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.writers import moved_by_rank
 from iolens.metrics.job.share import io_seconds
 from iolens.metrics.job.spent import slowest_seconds
-from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled import groups
 from iolens.metrics.processor.steps import communication_step
 from iolens.pages.wording.job_lists import rules_text
 from job_example import MIB, frame, job_of
@@ -434,8 +434,8 @@ def test_time_not_attributed_on_the_longest_rank_evens_out_nothing(monkeypatch: 
     """Seconds of a rank that the log does not attribute count as computing, but only up to the computing time of the
     longest rank.
     """
-    times = {part: np.zeros(2) for part in (*parts.MPI_PARTS, *parts.IO_PARTS)}
-    times |= {parts.COMPUTE: np.array([10.0, 2.0]), parts.UNKNOWN: np.array([9.0, 1.0]), "rank": np.arange(2)}
+    times = {part: np.zeros(2) for part in (*groups.MPI_PARTS, *groups.IO_PARTS)}
+    times |= {groups.COMPUTE: np.array([10.0, 2.0]), groups.UNKNOWN: np.array([9.0, 1.0]), "rank": np.arange(2)}
     monkeypatch.setattr("iolens.metrics.processor.time.rank_time", lambda job: Records(times))
     seen = computing_rules.uneven_computing(traced([90.0, 30.0]), DEFAULTS)
     assert seen is not None

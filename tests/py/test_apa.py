@@ -13,9 +13,8 @@ from iolens.cli.read.apa import apa_lines, functions
 from iolens.errors import UsageError
 from iolens.lab.run.settings.apa import Apa, find_functions, read_apa, settings_of
 from iolens.log import read_log
-from iolens.metrics.processor.mpi import nodes
-from iolens.metrics.processor.sampled import own_functions
-from iolens.metrics.processor.sampled.own_functions import size_of
+from iolens.metrics.processor.sampled import call_chains, samples
+from iolens.metrics.processor.sampled.samples import size_of
 from iolens.metrics.processor.traced.calls import traced_calls
 from processor_example import job, resolved, tables
 
@@ -29,8 +28,8 @@ def build(folder: Path, *flags: str) -> Path:
 
 
 def test_functions_are_proposed_by_share_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodes, "resolve", resolved)
-    found = own_functions.own_functions(job(**tables()))
+    monkeypatch.setattr(call_chains, "resolve", resolved)
+    found = samples.own_functions(job(**tables()))
     assert found is not None
     assert next(iter(found["symbol"])) == "solve"
     assert set(found["bytes"]) == {0}
@@ -61,11 +60,11 @@ def test_shares_are_of_the_program_s_own_samples_and_where_nothing_is_left_it_sa
     rows = [("MPI", "MPI_Recv", "", 94), ("USER", "solve", "solve", 4), ("USER", "step", "step", 2)]
     columns = ["group", "function", "symbol", "samples"]
     sampled = pd.DataFrame(rows, columns=columns).assign(object="/home/me/app", rank=0)
-    monkeypatch.setattr(own_functions, "sample_rows", lambda made: sampled)
+    monkeypatch.setattr(samples, "sample_rows", lambda made: sampled)
     made = job()
-    found = own_functions.own_functions(made)
+    found = samples.own_functions(made)
     assert dict(zip(found["symbol"], found["share"], strict=True)) == pytest.approx({"solve": 200 / 3, "step": 100 / 3})
-    head, *proposed = functions(found, own_functions.group_shares(made))
+    head, *proposed = functions(found, samples.group_shares(made))
     assert "6.0 % of all samples" in head
     assert [line.split()[1] for line in proposed] == ["solve", "step"]
     said = sentence(functions(found, {"MPI": 97.0, "USER": 3.0}))

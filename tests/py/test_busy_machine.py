@@ -12,8 +12,8 @@ import pytest
 from comparison_example import cautions, change, compared, write_sweep
 from iolens.lab.run import machine
 from iolens.lab.sweep.read.results import load_results
-from iolens.metrics.comparison.crowding import crowded
 from iolens.metrics.comparison.results import compare
+from iolens.metrics.comparison.settings import crowded
 
 GRID = {"stripe_count": [1, 4]}
 

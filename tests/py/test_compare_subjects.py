@@ -16,9 +16,9 @@ from iolens.lab.subjects.subjects import read_subjects
 from iolens.lab.sweep.perform.collect import observed, write_distribution
 from iolens.log import read_log
 from iolens.metrics.job.cost import io_cost
-from iolens.metrics.processor.mpi import nodes
+from iolens.metrics.processor.sampled import call_chains
 from iolens.metrics.subjects.aligned import UNSURE, difference
-from iolens.metrics.subjects.bounds import subject_bounds
+from iolens.metrics.subjects.facts import subject_bounds
 from iolens.metrics.subjects.shapes import activities, operation_seconds, sizes
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.metrics.subjects.values import values_of
@@ -196,7 +196,7 @@ def test_functions_of_profiles_come_with_their_largest_changes_first() -> None:
 def test_sampled_functions_and_parts_of_the_time_come_with_their_largest_changes_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(nodes, "resolve", resolved)
+    monkeypatch.setattr(call_chains, "resolve", resolved)
     columns = "thread timer asked_hz samples stacks lost cut duration handler_time"
     rates = every_rank([(0, "wall", 100.0, 900, 900, 0, 0, 9.0, 0.009)], columns)
     samples = tables()["samples"]

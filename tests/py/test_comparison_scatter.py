@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from iolens.metrics.comparison.scatter import split_runs, usual_range
+from iolens.metrics.comparison.points import split_runs, usual_range
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from iolens.metrics.statistics.intervals import family
 from iolens.metrics.statistics.paired import design
 from iolens.metrics.subjects.aligned import aligned, blocks_of
 from iolens.metrics.subjects.facts import value_list
-from iolens.metrics.subjects.files_aligned import aligned_files, keys_of
+from iolens.metrics.subjects.shapes import aligned_files, keys_of
 from iolens.metrics.subjects.subject import Output, Subject, Subjects, Trial, Value
 from iolens.pages.wording.subject_words import notes
 

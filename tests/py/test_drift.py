@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from comparison_example import cautions, write_sweep
 from iolens.lab.sweep.read.results import load_results
-from iolens.metrics.comparison.drift import drift
-from iolens.metrics.comparison.measure import Measure
+from iolens.metrics.comparison.effects import drift
 from iolens.metrics.comparison.results import compare
+from iolens.metrics.comparison.settings import Measure
 
 BANDWIDTH = Measure("write bandwidth")
 SECONDS = Measure("run time", "s", "seconds", less_is_better=True)

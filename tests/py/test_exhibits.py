@@ -76,7 +76,7 @@ def test_each_metric_is_computed_once_per_log(path: Path, tmp_path: Path) -> Non
     calls = metric_calls(everything)
     wanted = {("job/cost.py", "io_cost"), ("files/overview.py", "all_files"), ("times/timespans.py", "spans")}
     assert wanted <= set(calls)
-    looked_up = {("processor/sampled/private.py", "table_records", name) for name in ("regions", "sampling")}
+    looked_up = {("processor/sampled/call_chains.py", "table_records", name) for name in ("regions", "sampling")}
     unkept = {("job/interfaces/operations.py", "sized_layers"), *looked_up}
     assert {call: count for call, count in calls.items() if count > 1 and call not in unkept} == {}
 

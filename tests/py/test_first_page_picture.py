@@ -7,8 +7,7 @@ from pathlib import Path
 import processor_example
 import pytest
 from iolens.log import Job, read_log
-from iolens.metrics.job.run_parts import run_parts
-from iolens.metrics.job.share import io_mean_seconds
+from iolens.metrics.job.share import io_mean_seconds, run_parts
 from iolens.pages.base.blocks import FigureBlock
 from iolens.pages.exhibits.operations import OPERATIONS
 from iolens.pages.exhibits.overview import IO_COST, PERFORMANCE

@@ -22,7 +22,7 @@ from iolens.log import Job, read_log
 from iolens.log.records import as_records
 from iolens.metrics.job.interfaces.mpiio import unseen
 from iolens.metrics.processor import steps, time
-from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled import groups
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.base.blocks import Text
 from iolens.pages.exhibits.overview import GAUGES
@@ -121,19 +121,19 @@ def test_the_number_of_targets_is_called_effective() -> None:
 
 def known_parts(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, list[float]]) -> None:
     """Replaces the parts of the time of a job's two ranks by the given seconds."""
-    each = pd.DataFrame({"rank": [0, 1], **{part: seconds.get(part, [0.0, 0.0]) for part in parts.PARTS}})
+    each = pd.DataFrame({"rank": [0, 1], **{part: seconds.get(part, [0.0, 0.0]) for part in groups.PARTS}})
     monkeypatch.setattr(time, "rank_time", lambda made: as_records(each))
 
 
 def test_the_recipe_calls_no_rank_slow_whose_computing_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    known_parts(monkeypatch, {parts.COMPUTE: [0.9, 0.0], parts.UNKNOWN: [1.8, 2.7], parts.RUNNABLE: [7.0, 7.0]})
+    known_parts(monkeypatch, {groups.COMPUTE: [0.9, 0.0], groups.UNKNOWN: [1.8, 2.7], groups.RUNNABLE: [7.0, 7.0]})
     first = steps.imbalance_step(job(2))
     assert first.evidence == (
         "n/a: this log does not separate computing from waiting on every rank; rank 1 spends 2.7 s outside I/O and "
         "MPI, an average rank 2.2 s"
     )
     assert first.share != first.share
-    known_parts(monkeypatch, {parts.COMPUTE: [6.0, 2.0], parts.UNKNOWN: [1.0, 1.0]})
+    known_parts(monkeypatch, {groups.COMPUTE: [6.0, 2.0], groups.UNKNOWN: [1.0, 1.0]})
     assert steps.imbalance_step(job(2)).evidence == "rank 0 computes 6.0 s, an average rank 4.0 s"
 
 
@@ -232,7 +232,7 @@ def test_the_time_in_mpi_that_darshan_summed_up_is_a_part_of_the_time() -> None:
     """The log has Darshan's module APMPI, with the time in MPI of each of 128 ranks."""
     made = read_log(LOGS / "darshan-apmpi-2nodes-64mpi.darshan")
     mean = float(made.frames["APMPI"]["time"].mean())
-    each = time.in_parts(time.rank_time(made), parts.MPI_PARTS)
+    each = time.in_parts(time.rank_time(made), groups.MPI_PARTS)
     assert (each.mean(), each.max()) == (pytest.approx(mean), pytest.approx(float(made.frames["APMPI"]["time"].max())))
     assert time.whole_time(time.rank_time(made)).tolist() == pytest.approx([made.run_time] * made.nprocs)
     assert diagnosis(made).verdict.sentence.startswith(f"Bound by MPI: {100 * mean / made.run_time:.0f} % of")
@@ -252,4 +252,4 @@ def test_mpi_calls_inside_mpiio_are_no_time_of_their_own() -> None:
     assert summed + mpiio > 1.5 * made.run_time
     seconds = dict(time.time_parts(made).rows("part", "seconds"))
     assert seconds["I/O in MPI-IO"] + seconds["I/O in POSIX"] == pytest.approx(mpiio, rel=0.05)
-    assert 0 < seconds[parts.ANY_MPI] < 0.1 * made.run_time < 0.5 * summed
+    assert 0 < seconds[groups.ANY_MPI] < 0.1 * made.run_time < 0.5 * summed

@@ -12,8 +12,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.errors import IolensError
 from iolens.metrics.processor.sampled import feedback
-from iolens.metrics.processor.sampled.feedback import best, loop_tags
-from iolens.metrics.processor.sampled.loop_nests import loops_of
+from iolens.metrics.processor.sampled.feedback import best, loop_tags, loops_of
 from iolens.pages.job.loopmark import feedback_table, source_listing
 from iolens.symbols.opt_records import Remark, function_of, plain_name, read_remarks
 from processor_example import job

@@ -14,17 +14,17 @@ import pytest
 from iolens.advise import say
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rules import dataset_rules, file_rules, needless_rules
-from iolens.metrics.files import costly_files, locks, shared
+from iolens.metrics.files import costly_files, special_uses
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.families import FEWEST, families, family_name
-from iolens.metrics.files.mapped import mapped_files
+from iolens.metrics.files.special_uses import mapped_files
 from iolens.metrics.files.stripes import striping
 from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.job.interfaces.hdf5 import hdf5_settings, not_collective
-from iolens.metrics.job.interfaces.network import http_requests
+from iolens.metrics.job.interfaces.private_counts import http_requests
 from iolens.metrics.processor.ask import Ask
-from iolens.metrics.processor.io.files import file_output
-from iolens.metrics.subjects.files_aligned import aligned_families
+from iolens.metrics.processor.io.ranks import file_output
+from iolens.metrics.subjects.shapes import aligned_families
 from iolens.metrics.subjects.subject import Subject, Subjects, Trial
 from iolens.pages.exhibits.files import FILE_LOCKS
 from job_example import frame, job, job_of
@@ -200,12 +200,12 @@ def test_tables_of_locks_and_mappings_have_a_family_in_one_row() -> None:
     table = pd.DataFrame(rows, columns=["file", "rank"]).assign(**counts)
     table.loc[table["rank"] == 1, "seconds"] = 0.75
     made = job_of(names=names, nprocs=2, private={"file_locks": table})
-    found = locks.file_locks(made).frame()
+    found = special_uses.file_locks(made).frame()
     assert found[["path", "files", "ranks", "locks", "seconds", "longest"]].values.tolist() == [
         ["/run7/step####.h5", 20, 2, 120, 15.0, 0.25],
         ["/run7/odd.h5", 1, 2, 6, 0.75, 0.25],
     ]
-    assert len(locks.file_locks(made, False)) == 21
+    assert len(special_uses.file_locks(made, False)) == 21
     assert "/run7/step####.h5 (20 files) cost most" in str(file_rules.LOCK_WAITS.check(made, DEFAULTS))
     mapped = pd.DataFrame(rows, columns=["file", "rank"]).assign(
         **dict.fromkeys("mappings bytes told in_memory forbidden major_faults storage_read storage_written".split(), 1),
@@ -226,12 +226,12 @@ def test_tables_of_shared_files_and_of_mpiio_have_a_family_in_one_row() -> None:
         for rank in range(2)
     ]
     made = job_of(frames={"POSIX": frame("POSIX", rows)}, nprocs=3, names=names)
-    found = shared.variance(made).frame()
+    found = special_uses.variance(made).frame()
     assert found[["path", "files", "slowest_seconds"]].values.tolist() == [
         ["/run7/odd.h5", 1, 13.0],
         ["/run7/step####.h5", 12, 12.0],
     ]
-    assert len(shared.variance(made, 100, False)) == 13
+    assert len(special_uses.variance(made, 100, False)) == 13
     hints = [(key, name, "1", "", "1" if key else "2") for key in names for name in ("cb_nodes", "cb_buffer_size")]
     table = pd.DataFrame(hints, columns=["file", "key", "requested", "given", "effective"])
     made = job_of(names=names, private={"mpiio_hints": table, "hdf5_settings": table})

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.log import Job
-from iolens.metrics.files import costly_files, shared
+from iolens.metrics.files import costly_files, special_uses
 from iolens.metrics.files import overview as files
 from iolens.metrics.files.stripes import ost, striping
 from iolens.metrics.times import traces
@@ -75,14 +75,14 @@ def test_records_of_one_file_on_several_ranks_are_one_file() -> None:
 
 
 def test_variance_of_shared_files(made: Job) -> None:
-    found = shared.variance(made).frame().iloc[0]
+    found = special_uses.variance(made).frame().iloc[0]
     assert (found["fastest_rank"], found["slowest_rank"], found["processes"]) == (3, 1, 4)
     assert (found["sigma_seconds"], found["sigma_bytes"]) == (0.5, 4.0)
 
 
 def test_a_file_of_some_ranks_is_grouped() -> None:
     rows = [{**OWN, "rank": rank, "F_READ_TIME": 1.0 + rank, "BYTES_READ": 100 * rank} for rank in (1, 3)]
-    found = shared.variance(job({"POSIX": frame("POSIX", rows)}, {OWN["id"]: "/scratch/part"})).frame()
+    found = special_uses.variance(job({"POSIX": frame("POSIX", rows)}, {OWN["id"]: "/scratch/part"})).frame()
     row = found.iloc[0]
     assert (row["path"], row["processes"], row["fastest_rank"], row["slowest_rank"]) == ("/scratch/part", 2, 1, 3)
     assert row["sigma_seconds"] == pytest.approx(1.0)

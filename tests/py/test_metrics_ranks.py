@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from iolens.log import Job
 from iolens.metrics.files.writers import moved_by_rank
-from iolens.metrics.job import balance, cost, processes
-from iolens.metrics.job.interfaces import mpiio
+from iolens.metrics.job import balance, cost
+from iolens.metrics.job.interfaces import mpiio, private_counts
 from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.processor.io.ranks import rank_io
 from iolens.metrics.times import timespans
@@ -75,13 +75,13 @@ def test_balance_of_the_ranks() -> None:
 def usage_of(*ranks: tuple[int, int], **columns: list[float]) -> pd.DataFrame:
     """Makes the region `process` with these rows (rank, ranks); other columns are 1 unless given."""
     frame = pd.DataFrame({"rank": [rank for rank, _ in ranks], "ranks": [count for _, count in ranks]})
-    return frame.assign(**dict.fromkeys(processes.MEASURES, 1)).assign(**columns)
+    return frame.assign(**dict.fromkeys(private_counts.MEASURES, 1)).assign(**columns)
 
 
 def test_what_processes_took() -> None:
     table = usage_of((1, 1), (0, 1), (2, 1), (3, 1), max_rss=[5.0 * MIB, MIB, MIB, MIB], user_time=[1.0, 4.0, 1.0, 2.0])
     here = job({}, process=table)
-    found = processes.usage(here).frame().set_index("what")
+    found = private_counts.usage(here).frame().set_index("what")
     memory, spent = found.loc["largest resident set"], found.loc["processor time in the program"]
     assert math.isnan(memory["total"])
     assert (memory["mean"], memory["most"], memory["most_rank"]) == (2 * MIB, 5 * MIB, 1)
@@ -94,13 +94,13 @@ def test_what_processes_took() -> None:
         "Largest resident set of each rank",
         "Processor time of each rank",
     ]
-    assert processes.usage(job({})) is None
+    assert private_counts.usage(job({})) is None
 
 
 def test_ranks_known_as_a_sum_have_no_most() -> None:
     table = usage_of((2, 1), (-1, 3), max_rss=[9, 7], user_time=[1.0, 5.0])
     here = job({}, process=table)
-    found = processes.usage(here).frame().set_index("what")
+    found = private_counts.usage(here).frame().set_index("what")
     memory, spent = found.loc["largest resident set"], found.loc["processor time in the program"]
     assert (memory["most"], memory["most_rank"]) == (9, 2)
     assert math.isnan(memory["mean"])

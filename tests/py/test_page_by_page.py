@@ -23,9 +23,9 @@ from iolens.metrics.job import cost
 from iolens.metrics.job.gauges import balance
 from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.counters import counters
-from iolens.metrics.processor.mpi.functions import mpi_functions
+from iolens.metrics.processor.mpi.calls import mpi_functions
 from iolens.metrics.processor.regions import SEVERAL
-from iolens.metrics.processor.sampled.parts import ANY_MPI, COLLECTIVE, IO, POINT, START, UNKNOWN
+from iolens.metrics.processor.sampled.groups import ANY_MPI, COLLECTIVE, IO, POINT, START, UNKNOWN
 from iolens.metrics.times import traces
 from iolens.pages.base.blocks import Text
 from iolens.pages.exhibits.counted import COUNTERS, counter_text

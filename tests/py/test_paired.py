@@ -14,9 +14,8 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
-from iolens.metrics.statistics.paired import design
-from iolens.metrics.statistics.run_blocks import run_blocks, run_order
-from iolens.metrics.statistics.student import t_quantile
+from iolens.metrics.statistics.intervals import t_quantile
+from iolens.metrics.statistics.paired import design, run_blocks, run_order
 
 BENCH = Path(__file__).parents[1] / "bench" / "coverage.py"
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from iolens.advise import diagnosis
 from iolens.log import Job, read_log
-from iolens.metrics.audit.evidence import Evidence, frame_of
-from iolens.metrics.audit.setup import load
+from iolens.metrics.audit.evidence import Evidence, frame_of, load
 from iolens.metrics.comparison.settings import part_text, seconds_text, three_digits, two_digits, volume_text
 from iolens.pages.base import words
 from iolens.pages.base.blocks import Block, FigureBlock, Page, Row, Table, Text, laid_out

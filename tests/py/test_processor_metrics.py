@@ -17,14 +17,16 @@ from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.log.records import as_records
 from iolens.log.samples import held_samples
-from iolens.metrics.processor import balance, regions, steps, time
+from iolens.metrics.processor import regions, steps, time
 from iolens.metrics.processor.ask import Ask, asked_levels, conditions
 from iolens.metrics.processor.io.sites import io_callers
 from iolens.metrics.processor.mpi import calls as mpi
-from iolens.metrics.processor.mpi import nodes, peers, rank_order
+from iolens.metrics.processor.mpi import rank_order
+from iolens.metrics.processor.mpi.calls import mpi_distance, mpi_nodes, mpi_peers, peer_matrix
 from iolens.metrics.processor.regions import SEVERAL
-from iolens.metrics.processor.sampled import parts, samples
+from iolens.metrics.processor.sampled import call_chains, groups, samples
 from iolens.metrics.processor.sampled.groups import called_name, group_of, mpi_name
+from iolens.metrics.processor.traced import functions
 from iolens.metrics.subjects.subject import Trial
 from iolens.metrics.subjects.values import EFFICIENT, WENT, values_of
 from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
@@ -39,7 +41,7 @@ FULL = Path(__file__).parents[1] / "advice" / "logs" / "x-btio-full.darshan"
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes symbols unavailable, because the made-up program and its libraries have no files."""
-    monkeypatch.setattr(nodes, "resolve", resolved)
+    monkeypatch.setattr(call_chains, "resolve", resolved)
 
 
 @pytest.fixture
@@ -159,7 +161,7 @@ def resolved_otherwise(**changed: Any) -> Callable[..., pd.DataFrame]:
 )
 def test_why_no_line_is_known(changed: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert samples.why_no_lines(job(**tables())) == ""
-    monkeypatch.setattr(nodes, "resolve", resolved_otherwise(**changed))
+    monkeypatch.setattr(call_chains, "resolve", resolved_otherwise(**changed))
     samples.place_of.cache_clear()  # Chains are compared without the names of the linker.
     monkeypatch.setattr(samples.shutil, "which", lambda tool: f"/usr/bin/{tool}")
     made = job(**tables())
@@ -281,7 +283,7 @@ def test_a_program_that_only_fetches_has_messages_and_pairs() -> None:
     calls = pd.DataFrame([{"rank": 1, **call, "messages": 2, **zero, "size_1": 2}])
     pair = {"rank": 1, "peer": 0, "messages": 0, "bytes": 0, "received_messages": 2, "received_bytes": 48, "on_node": 1}
     made = job(2, mpi_calls=calls, mpi_peers=pd.DataFrame([{**pair, "got_messages": 2, "got_bytes": 48}]))
-    assert rows_of(peers.mpi_peers(made).frame(), "rank", "peer", "messages", "bytes") == [(0, 1, 2, 48)]
+    assert rows_of(mpi_peers(made).frame(), "rank", "peer", "messages", "bytes") == [(0, 1, 2, 48)]
     assert rows_of(mpi.mpi_messages(made).frame(), "name", "bytes_sent", "messages", "size_1") == [
         *(("Total", 24.0, 1.0, 1.0), ("MPI_Get", 24.0, 1.0, 1.0)),
     ]
@@ -292,15 +294,15 @@ def test_a_program_that_only_fetches_has_messages_and_pairs() -> None:
 
 def test_pairs_distance_and_nodes(made: Job) -> None:
     each = 8192 * 100
-    assert rows_of(peers.mpi_peers(made).frame(), "rank", "peer", "bytes", "on_node")[0] == (0, 1, each, 1)
-    assert rows_of(peers.mpi_distance(made).frame(), "distance", "bytes") == [(1, 3 * each), (3, each)]
-    assert rows_of(peers.mpi_nodes(made).frame(), "where", "bytes") == [
+    assert rows_of(mpi_peers(made).frame(), "rank", "peer", "bytes", "on_node")[0] == (0, 1, each, 1)
+    assert rows_of(mpi_distance(made).frame(), "distance", "bytes") == [(1, 3 * each), (3, each)]
+    assert rows_of(mpi_nodes(made).frame(), "where", "bytes") == [
         ("between nodes", 2 * each),
         ("within a node", 2 * each),
     ]
-    matrix, group = peers.peer_matrix(made)
+    matrix, group = peer_matrix(made)
     assert (group, matrix.shape, matrix.sum(), matrix[3, 0]) == (1, (4, 4), 4 * each, each)
-    wide, group = peers.peer_matrix(job(1000, mpi_peers=tables()["mpi_peers"]))
+    wide, group = peer_matrix(job(1000, mpi_peers=tables()["mpi_peers"]))
     assert (group, wide.shape, wide[0, 0]) == (8, (125, 125), 4 * each)
 
 
@@ -343,38 +345,38 @@ def test_a_region_that_holds_others_is_shown_by_the_time_with_them() -> None:
 
 def test_kinds_of_mpi_calls() -> None:
     kinds = {
-        parts.POINT: "Waitall Request_get_status Request_get_status_some Parrived Buffer_flush Comm_detach_buffer Test "
-        "Recv Isend Sendrecv_replace Improbe Mrecv Ssend_init Startall Buffer_iflush",
-        parts.COLLECTIVE: "Allreduce Ibcast Reduce_scatter_block Ialltoallw Neighbor_allgatherv Exscan Comm_split "
+        groups.POINT: "Waitall Request_get_status Request_get_status_some Parrived Buffer_flush Comm_detach_buffer "
+        "Test Recv Isend Sendrecv_replace Improbe Mrecv Ssend_init Startall Buffer_iflush",
+        groups.COLLECTIVE: "Allreduce Ibcast Reduce_scatter_block Ialltoallw Neighbor_allgatherv Exscan Comm_split "
         "Win_free",
-        parts.SYNC: "Barrier Ibarrier Barrier_init Win_fence Win_lock_all Win_flush_local Win_wait",
-        parts.OTHER: "Put Get_accumulate Rput Fetch_and_op Type_commit",
-        parts.START: "Init_thread Finalize",
+        groups.SYNC: "Barrier Ibarrier Barrier_init Win_fence Win_lock_all Win_flush_local Win_wait",
+        groups.OTHER: "Put Get_accumulate Rput Fetch_and_op Type_commit",
+        groups.START: "Init_thread Finalize",
     }
     for part, names in kinds.items():
-        assert {parts.part_of(f"MPI_{name}") for name in names.split()} == {part}
+        assert {groups.part_of(f"MPI_{name}") for name in names.split()} == {part}
 
 
 def test_where_the_time_went(made: Job) -> None:
     each = time.rank_time(made).frame().set_index("rank")
-    assert each[parts.COMPUTE].tolist() == pytest.approx([5.5, 6.5, 7.5, 8.5])
-    assert each[parts.SYNC].tolist() == [0.25] * 4
-    assert each[parts.POINT].tolist() == [1.0] * 4
-    assert each[parts.COLLECTIVE].tolist() == [3.0, 2.0, 1.0, 0.0]
-    assert each[parts.START].tolist() == [0.25] * 4
+    assert each[groups.COMPUTE].tolist() == pytest.approx([5.5, 6.5, 7.5, 8.5])
+    assert each[groups.SYNC].tolist() == [0.25] * 4
+    assert each[groups.POINT].tolist() == [1.0] * 4
+    assert each[groups.COLLECTIVE].tolist() == [3.0, 2.0, 1.0, 0.0]
+    assert each[groups.START].tolist() == [0.25] * 4
     assert each.sum(axis=1).tolist() == pytest.approx([10.0] * 4)
     synced = tables()
     synced["mpi_calls"].loc[synced["mpi_calls"]["function"] == "MPI_Allreduce", "sync_time"] = 1.0
     apart = time.rank_time(job(**synced)).frame().set_index("rank")
-    assert apart[parts.SYNC].tolist() == [1.25] * 4
+    assert apart[groups.SYNC].tolist() == [1.25] * 4
     assert "timed barriers before collectives" in time_note(job(**synced))
     assert "timed barriers" not in time_note(made)
     found = tables()
     del found["mpi_calls"]
     sampled = time.rank_time(job(**found)).frame().set_index("rank")
-    moved = sampled[list(parts.IO_PARTS)].sum(axis=1)
+    moved = sampled[list(groups.IO_PARTS)].sum(axis=1)
     assert moved.tolist() == pytest.approx([10 * 150 / 900] * 4)
-    assert sampled[parts.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
+    assert sampled[groups.COMPUTE].tolist() == pytest.approx([10 * (450 + 100 * rank) / 900 for rank in range(4)])
 
 
 def test_calls_of_threads_at_once_are_no_more_than_the_run() -> None:
@@ -382,7 +384,7 @@ def test_calls_of_threads_at_once_are_no_more_than_the_run() -> None:
     found["mpi_calls"]["time"] *= 4.0
     each = time.rank_time(job(**found)).frame().set_index("rank")
     assert each.sum(axis=1).tolist() == pytest.approx([10.0] * 4)
-    some = each.loc[0, [parts.COMPUTE, parts.SYNC, parts.POINT, parts.COLLECTIVE]].tolist()
+    some = each.loc[0, [groups.COMPUTE, groups.SYNC, groups.POINT, groups.COLLECTIVE]].tolist()
     assert some == pytest.approx([0, 10 / 18, 40 / 18, 120 / 18])
 
 
@@ -401,8 +403,8 @@ def test_samples_by_the_processors_clock_leave_the_parts_to_the_kernels_counts()
     sampling = every_rank([("cpu", 100.0)], "timer asked_hz")
     made = job(**{**found, "process": used}, sampling=sampling)
     each = time.rank_time(made).frame().set_index("rank")
-    assert each[parts.UNTRACED].tolist() == pytest.approx([2.0] * 4)
-    assert each[parts.OFF_CORE].tolist() == pytest.approx([8.0] * 4)
+    assert each[groups.UNTRACED].tolist() == pytest.approx([2.0] * 4)
+    assert each[groups.OFF_CORE].tolist() == pytest.approx([8.0] * 4)
     assert time.efficiencies(made) is None
     assert "busiest thread, outside I/O. Processor time" in time_note(made)
 
@@ -415,11 +417,11 @@ def test_ranks_that_the_job_does_not_have_are_left_out() -> None:
     each = time.rank_time(damaged).frame().set_index("rank")
     assert each is not None
     assert len(each) == 4
-    assert len(rows_of(peers.mpi_peers(damaged).frame(), "peer")) == 3
+    assert len(rows_of(mpi_peers(damaged).frame(), "peer")) == 3
 
 
 def test_the_rounding_of_sums_is_no_time_of_other_ranks() -> None:
-    found = balance.load_balance(read_log(FULL), Ask(threshold=0.0))
+    found = functions.load_balance(read_log(FULL), Ask(threshold=0.0))
     assert found is not None
     names = list(found["name"])
     exchange = names.index("exchange")
@@ -430,7 +432,7 @@ def test_the_rounding_of_sums_is_no_time_of_other_ranks() -> None:
 def test_functions_that_hold_others_are_in_no_sum() -> None:
     columns = "group function region node calls time bytes throttled"
     rows = [("blas", "dgemm_", 0, -1, 3, 2.0, 0, 0), ("functions", "", 0, 2, 1, 9.0, 0, 0)]
-    found = balance.load_balance(job(traced=every_rank(rows, columns))).frame()
+    found = functions.load_balance(job(traced=every_rank(rows, columns))).frame()
     assert rows_of(found, "name", "time")[:3] == [("Total", 2.0), ("BLAS", 2.0), ("dgemm_", 2.0)]
 
 
@@ -477,7 +479,7 @@ def test_a_comparison_has_the_parts_of_the_time_and_the_efficiencies(made: Job) 
     times = time.rank_time(made)
     assert times is not None
     assert {part: value for (group, part), value in found.items() if group == WENT} == {
-        part: pytest.approx(times[part].mean()) for part in parts.PARTS
+        part: pytest.approx(times[part].mean()) for part in groups.PARTS
     }
     assert found[EFFICIENT, "load balance"] == pytest.approx(7.0 / 8.5)
     # A single run cannot show how computing scales with ranks.
@@ -505,8 +507,13 @@ def test_the_recipe(made: Job) -> None:
 
 
 def test_the_recipe_names_a_rank_that_does_all_the_io(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {parts.COMPUTE: [1.0, 1.0], parts.SYNC: [0.0, 8.0], parts.START: [1.0] * 2, parts.IO["POSIX"]: [8.0, 0.0]}
-    each = pd.DataFrame({"rank": [0, 1], **{part: known.get(part, [0.0, 0.0]) for part in parts.PARTS}})
+    known = {
+        groups.COMPUTE: [1.0, 1.0],
+        groups.SYNC: [0.0, 8.0],
+        groups.START: [1.0] * 2,
+        groups.IO["POSIX"]: [8.0, 0.0],
+    }
+    each = pd.DataFrame({"rank": [0, 1], **{part: known.get(part, [0.0, 0.0]) for part in groups.PARTS}})
     monkeypatch.setattr(time, "rank_time", lambda job: as_records(each))
     first = steps.imbalance_step(job(2))
     assert first.evidence == "rank 0 is in I/O for 8.0 s, an average rank 4.0 s"

@@ -14,13 +14,14 @@ from iolens.cli.read.table import depth_heads, text_of
 from iolens.errors import UsageError
 from iolens.log import read_log
 from iolens.log.records import as_records
-from iolens.metrics.processor import balance, process, steps
-from iolens.metrics.processor.ask import Ask, asked_levels, conditions
-from iolens.metrics.processor.imbalance import imbalance, imbalance_percent, mean_over_most
-from iolens.metrics.processor.io import files
-from iolens.metrics.processor.sampled import inclusive, profile_time
+from iolens.metrics.processor import steps
+from iolens.metrics.processor.ask import Ask, asked_levels, conditions, imbalance, imbalance_percent, mean_over_most
+from iolens.metrics.processor.io.ranks import file_input, file_output
+from iolens.metrics.processor.sampled import profile_time
 from iolens.metrics.processor.sampled.drill import TOGETHER, Measures, drill
+from iolens.metrics.processor.traced import functions
 from iolens.metrics.processor.traced.calls import traced_calls, tracing_cost
+from iolens.metrics.processor.usage import memory, program_time
 from iolens.pages.base import words
 from iolens.pages.base.blocks import Table
 from iolens.pages.base.columns import guarded_seconds
@@ -187,15 +188,15 @@ def usage(ranks: int) -> pd.DataFrame:
 
 def test_memory_and_time_of_the_ranks() -> None:
     made = job(4, process=usage(4))
-    found = process.memory(made).frame()
+    found = memory(made).frame()
     assert found is not None
     assert found["name"].tolist() == ["Total", "pe.3 (max)", "pe.1 (median)", "pe.0 (min)"]
     assert found["max_rss"].tolist() == [2.5 * (1 << 20), 4 << 20, 2 << 20, 1 << 20]
     assert found.loc[0, "imbalance_percent"] == pytest.approx(50.0)
-    few = process.program_time(made, Ask(where=conditions("pe<2"))).frame()
+    few = program_time(made, Ask(where=conditions("pe<2"))).frame()
     assert few is not None
     assert few["time"].tolist() == [2.0, 2.5, 1.5]
-    assert process.memory(job(5, process=usage(4))) is None  # The table lacks the row of one of five ranks.
+    assert memory(job(5, process=usage(4))) is None  # The table lacks the row of one of five ranks.
 
 
 def file_ranks() -> pd.DataFrame:
@@ -224,29 +225,29 @@ def posix(ranks: int) -> pd.DataFrame:
 
 
 def test_files_are_averaged_over_the_ranks_that_used_them() -> None:
-    found = files.file_output(job(4, {"POSIX": posix(4)}, file_ranks=file_ranks()))
+    found = file_output(job(4, {"POSIX": posix(4)}, file_ranks=file_ranks()))
     assert found is not None
     total, shared = found.to_dict("records")
     assert total["ranks"] == shared["ranks"] == 2
     assert (shared["seconds"], shared["mib"], shared["rate"], shared["calls"]) == (1.5, 3.0, 2.0, 3.0)
     assert shared["bytes_per_call"] == 1 << 20
-    merged = files.file_output(job(4, {"POSIX": posix(4)}))
+    merged = file_output(job(4, {"POSIX": posix(4)}))
     assert merged is not None
     # Only ranks that wrote may count here, but the record names the ranks that opened the file.
     assert pd.isna(merged.loc[1, "ranks"])
     assert merged.loc[1, "rate"] == 2.0
-    read = files.file_input(job(4, {"POSIX": posix(4)}))
+    read = file_input(job(4, {"POSIX": posix(4)}))
     assert read is not None
     assert read[["name", "ranks", "calls"]].to_numpy().tolist() == [["Total", 1, 2], ["record 2", 1, 2]]
 
 
 def test_io_time_by_rank() -> None:
     made = job(4, {"POSIX": posix(4)}, file_ranks=file_ranks())
-    found = balance.load_balance(made).frame()
+    found = functions.load_balance(made).frame()
     assert found is not None
     write = found[found["name"] == "write"].iloc[0]
     assert (write["time"], write["most"], write["most_rank"]) == (0.75, 2.0, 0.0)
-    by_file = balance.load_balance(made, Ask(asked_levels("file,pe"), where=conditions("function!=meta"))).frame()
+    by_file = functions.load_balance(made, Ask(asked_levels("file,pe"), where=conditions("function!=meta"))).frame()
     assert by_file is not None
     assert by_file["name"].tolist()[:2] == ["Total", "record 1"]
 
@@ -270,7 +271,7 @@ def waits_and_writes() -> dict[str, pd.DataFrame]:
 def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere() -> None:
     made = job(4, {"POSIX": posix(4)}, **waits_and_writes())
     frame = profile_time.profile_time(made, Ask(threshold=0.0)).frame()
-    end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
+    end = int(frame.index[frame["name"] == functions.INSIDE][0])
     found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
     assert found.loc["Total", "time"] == pytest.approx(made.run_time)
     groups = found[found["level"] == "group"]
@@ -282,13 +283,13 @@ def test_a_profile_by_time_makes_up_the_run_time_of_times_that_overlap_nowhere()
     assert found.loc["write", ["time", "imbalance"]].tolist() == [0.75, 1.25]
     assert found.loc["dgemm_", ["time", "calls", "share"]].tolist() == [0.25, 3.0, 2.5]
     # The barriers that are timed before collective calls take 0.75 s on average.
-    spent = balance.load_balance(made, Ask(threshold=0.0)).frame()["time"][0] + 0.75
+    spent = functions.load_balance(made, Ask(threshold=0.0)).frame()["time"][0] + 0.75
     assert found.loc["(not traced)", "time"] == pytest.approx(made.run_time - spent)
     assert inside.loc["solve", ["time", "share"]].tolist() == [6.0, 60.0]
     alone = profile_time.profile_time(made, Ask(where=conditions("function=solve"))).frame()
-    assert alone["name"].tolist() == [inclusive.INSIDE, "USER", "solve"]
+    assert alone["name"].tolist() == [functions.INSIDE, "USER", "solve"]
     assert alone["share"].tolist()[2] == 60.0  # The share is that of the whole time, and not of the filtered rows.
-    assert inside.loc[[inclusive.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
+    assert inside.loc[[functions.INSIDE, "USER"], ["time", "calls", "share"]].isna().all(axis=None)
 
 
 def test_exclusive_times_are_part_of_the_run_time_and_leave_less_that_was_not_traced() -> None:
@@ -299,7 +300,7 @@ def test_exclusive_times_are_part_of_the_run_time_and_leave_less_that_was_not_tr
     tables["traced"] = every_rank([*rows, ("functions", "main", 0, -1, 1, 10.0, 0.25, 0, 0)], columns)
     made = job(4, {"POSIX": posix(4)}, **tables)
     frame = profile_time.profile_time(made, Ask(threshold=0.0)).frame()
-    end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
+    end = int(frame.index[frame["name"] == functions.INSIDE][0])
     found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
     assert found.loc[["solve", "main"], "time"].tolist() == [2.0, 0.25]
     assert found[found["level"] == "group"]["time"].sum() == pytest.approx(made.run_time)
@@ -344,8 +345,8 @@ def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance(
     rows = [("hdf5", "H5Dwrite", 0, -1, 2, 4.0, 0, 0), ("heap", "malloc", 0, -1, 9, 0.01, 0, 0)]
     tables["traced"] = pd.concat([tables["traced"], every_rank(rows, columns)])
     made = job(4, {"POSIX": posix(4)}, **tables)
-    frame = balance.load_balance(made, Ask(("group", "function"))).frame()
-    end = int(frame.index[frame["name"] == inclusive.INSIDE][0])
+    frame = functions.load_balance(made, Ask(("group", "function"))).frame()
+    end = int(frame.index[frame["name"] == functions.INSIDE][0])
     found, inside = frame[:end].set_index("name"), frame[end:].set_index("name")
     assert set(found.index[found["level"] == "group"]) == {"POSIX", "MPI", "BLAS"}
     # The total is the time in files, in MPI and in dgemm.
@@ -354,10 +355,10 @@ def test_functions_that_hold_what_they_called_are_in_no_sum_of_the_load_balance(
     assert inside["share"].isna().all()  # Inclusive times are no parts of the total.
     # The group HEAP and its function malloc have 0.1 % of the run and are hidden.
     assert not {"HEAP", "malloc"} & set(inside.index)
-    alone = balance.load_balance(made, Ask(("group", "function"), where=conditions("group=HEAP"))).frame()
-    assert alone["name"].tolist() == [inclusive.INSIDE, "HEAP", "malloc"]
-    assert balance.load_balance(made, Ask(("file",), where=conditions("group=HEAP"))).frame().empty
-    assert balance.load_balance(job(4, traced=tables["traced"])).frame()["name"][0] == "Total"
+    alone = functions.load_balance(made, Ask(("group", "function"), where=conditions("group=HEAP"))).frame()
+    assert alone["name"].tolist() == [functions.INSIDE, "HEAP", "malloc"]
+    assert functions.load_balance(made, Ask(("file",), where=conditions("group=HEAP"))).frame().empty
+    assert functions.load_balance(job(4, traced=tables["traced"])).frame()["name"][0] == "Total"
     assert "H5Dwrite" not in steps.imbalance_step(made).evidence
 
 
@@ -365,7 +366,7 @@ def test_a_profile_by_time_of_single_ranks_and_of_a_program_that_threads_kept_bu
     tables = waits_and_writes()
     made = job(4, {"POSIX": posix(4)}, **tables)
     ranks = profile_time.profile_time(made, Ask(asked_levels("group,pe=all"), 0.0)).frame()
-    assert inclusive.INSIDE not in set(ranks["name"])  # Inclusive times have no sum over functions.
+    assert functions.INSIDE not in set(ranks["name"])  # Inclusive times have no sum over functions.
     each = ranks[ranks["level"] == "pe"].groupby("name")["time"].sum()
     assert each.drop("pe.0").tolist() == pytest.approx([made.run_time] * 3)
     assert each["pe.0"] == pytest.approx(made.run_time)

@@ -16,9 +16,9 @@ import pytest
 from iolens.advise import findings
 from iolens.lab.installation import find_library
 from iolens.log import read_log
-from iolens.metrics.job.interfaces.failed import failed_calls
-from iolens.metrics.job.start_up import BEFORE, ENTRIES, FIRST, searched_in_vain, start_up
-from iolens.metrics.job.start_up import MISSING as MISSING_ENTRIES
+from iolens.metrics.job.interfaces.private_counts import failed_calls
+from iolens.metrics.job.share import BEFORE, ENTRIES, FIRST, searched_in_vain, start_up
+from iolens.metrics.job.share import MISSING as MISSING_ENTRIES
 from iolens.pages.exhibits.files import FAILED_CALLS
 from iolens.pages.exhibits.overview import START_UP
 

@@ -17,8 +17,7 @@ import profiler_harness as harness
 import pytest
 from iolens.exports.sampled_stacks import stacks
 from iolens.log.reader import read_log
-from iolens.metrics.processor.sampled.own_functions import own_functions
-from iolens.metrics.processor.sampled.samples import sample_rows
+from iolens.metrics.processor.sampled.samples import own_functions, sample_rows
 from iolens.symbols.chains import Frame
 from iolens.symbols.function_names import SourceLine, generated_line, generated_names
 

@@ -16,7 +16,7 @@ import profiler_harness as harness
 import pytest
 from iolens.lab.run.settings.groups import libraries
 from iolens.log import Job, read_log
-from iolens.metrics.processor.traced.heap import heap, heap_callers
+from iolens.metrics.processor.traced.calls import heap, heap_callers
 from patience import PATIENCE
 
 MEMUSAGE = Path("/lib/x86_64-linux-gnu/libmemusage.so")

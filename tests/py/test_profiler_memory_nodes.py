@@ -13,7 +13,7 @@ from pathlib import Path
 import profiler_harness as harness
 import pytest
 from iolens.log import read_log
-from iolens.metrics.processor.memory_nodes import memory_nodes
+from iolens.metrics.processor.io.ranks import memory_nodes
 from iolens.pages.exhibits.ranks import MEMORY_NODES
 from patience import PATIENCE
 

@@ -19,7 +19,7 @@ import pytest
 from iolens.advise.limits import DEFAULTS
 from iolens.advise.rules import needless_rules
 from iolens.log import read_log
-from iolens.metrics.job.interfaces.network import connections, http_requests
+from iolens.metrics.job.interfaces.private_counts import connections, http_requests
 from iolens.pages.exhibits.files import CONNECTIONS, HTTP_REQUESTS
 
 WHOLE = 100_000

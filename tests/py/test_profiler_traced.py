@@ -16,8 +16,7 @@ import pytest
 from iolens.lab.run.settings.groups import GROUPS, libraries
 from iolens.log import read_log
 from iolens.metrics.processor.regions import region_paths
-from iolens.metrics.processor.traced.calls import tracing_cost
-from iolens.metrics.processor.traced.heap import heap, heap_callers
+from iolens.metrics.processor.traced.calls import heap, heap_callers, tracing_cost
 
 SOURCES = harness.ROOT / "tests/c"
 LISTS = harness.ROOT / "profiler/src/trace"

@@ -16,8 +16,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.lab.run.settings.groups import libraries
 from iolens.log import Job, read_log
-from iolens.metrics.processor.traced.calls import traced_calls
-from iolens.metrics.processor.traced.counters import traced_counters
+from iolens.metrics.processor.traced.calls import traced_calls, traced_counters
 
 PAGES, CALLS, THREADS, DEEPEST = 50, 20, 100, 64
 RECOVER = harness.BUILD / "bin/iolens-recover"

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from iolens.metrics.statistics import intervals
 from iolens.metrics.statistics import intervals as st
-from iolens.metrics.statistics import student
 
 PUBLISHED_T = [
     # Columns: probability, degrees of freedom, t; from printed statistical tables.
@@ -34,8 +34,8 @@ PUBLISHED_T = [
 
 @pytest.mark.parametrize(("probability", "freedom", "expected"), PUBLISHED_T)
 def test_t_quantile_is_the_published_one(probability: float, freedom: int, expected: float) -> None:
-    assert student.t_quantile(probability, freedom) == pytest.approx(expected, abs=6e-4)
-    assert student.t_quantile(1 - probability, freedom) == pytest.approx(-expected, abs=6e-4)
+    assert intervals.t_quantile(probability, freedom) == pytest.approx(expected, abs=6e-4)
+    assert intervals.t_quantile(1 - probability, freedom) == pytest.approx(-expected, abs=6e-4)
 
 
 @pytest.mark.parametrize("freedom", [1.0, 2.5, 3.7, 11.3])
@@ -47,15 +47,15 @@ def test_t_distribution_agrees_with_integration_of_its_density(freedom: float) -
     upper, steps = 1.7, 4000
     width = upper / steps
     simpson = sum((1 if i in (0, steps) else 4 if i % 2 else 2) * density(i * width) for i in range(steps + 1))
-    assert student.t_cdf(upper, freedom) == pytest.approx(0.5 + simpson * width / 3, abs=1e-9)
-    assert student.t_cdf(-upper, freedom) == pytest.approx(0.5 - simpson * width / 3, abs=1e-9)
+    assert intervals.t_cdf(upper, freedom) == pytest.approx(0.5 + simpson * width / 3, abs=1e-9)
+    assert intervals.t_cdf(-upper, freedom) == pytest.approx(0.5 - simpson * width / 3, abs=1e-9)
 
 
 def test_incomplete_beta_of_small_integers_by_hand() -> None:
     # The expected value follows from I_x(2,3) = 6x^2 - 8x^3 + 3x^4.
-    assert student.incomplete_beta(0.3, 2, 3) == pytest.approx(0.54 - 0.216 + 0.0243, abs=1e-14)
-    assert student.incomplete_beta(0.0, 2, 3) == 0.0
-    assert student.incomplete_beta(1.0, 2, 3) == 1.0
+    assert intervals.incomplete_beta(0.3, 2, 3) == pytest.approx(0.54 - 0.216 + 0.0243, abs=1e-14)
+    assert intervals.incomplete_beta(0.0, 2, 3) == 0.0
+    assert intervals.incomplete_beta(1.0, 2, 3) == 1.0
 
 
 def alone(values: Sequence[float]) -> st.Typical:
@@ -175,9 +175,9 @@ def test_intervals_that_hold_together_are_wider() -> None:
     # There are two comparisons, so alpha is halved. Both groups have two runs and s^2 = (ln 2)^2 / 2, so the half width
     # is t_1 ln(2) / sqrt(2).
     family = st.family([[4.0, 8.0], [1.0, 2.0], [1.0, 1.0]])
-    half = student.t_quantile(1 - 0.0125, 1) * math.log(2) / math.sqrt(2)
+    half = intervals.t_quantile(1 - 0.0125, 1) * math.log(2) / math.sqrt(2)
     assert family.against(0, 1).high == pytest.approx(4 * math.exp(half))
-    alone = student.t_quantile(1 - 0.025, 1) * math.log(2) / math.sqrt(2)
+    alone = intervals.t_quantile(1 - 0.025, 1) * math.log(2) / math.sqrt(2)
     assert family.against(0, 1, comparisons=1).high == pytest.approx(4 * math.exp(alone))
 
 

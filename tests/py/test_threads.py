@@ -16,10 +16,9 @@ import profiler_harness as harness
 import pytest
 from iolens.cli.main import main
 from iolens.log import Job, read_log
-from iolens.metrics.processor import threads, time
+from iolens.metrics.processor import time, usage
 from iolens.metrics.processor.ask import Ask
-from iolens.metrics.processor.mpi import nodes
-from iolens.metrics.processor.sampled import parts, samples
+from iolens.metrics.processor.sampled import call_chains, groups, samples
 from iolens.symbols.chains import Frame
 from patience import PATIENCE
 from processor_example import RANKS, every_rank, job, resolved, tables, use
@@ -58,7 +57,7 @@ def test_barriers_and_idle_workers_are_named_and_their_time_is_what_the_program_
     waited = inside.loc[inside["function"].str.contains("barrier") & (inside["thread"] == "thread 0"), "samples"].sum()
     whole = rows.loc[rows["thread"] == "thread 0", "samples"].sum()
     assert waited / whole == pytest.approx(said["barrier"] / job.run_time, abs=0.1)
-    (balance,) = threads.thread_balance(job).frame().to_dict("records")
+    (balance,) = usage.thread_balance(job).frame().to_dict("records")
     worked = said["first"], said["second"]
     assert balance["threads"] == 2
     assert balance["busiest"] == pytest.approx(max(worked), abs=0.1)
@@ -110,14 +109,14 @@ def test_frames_of_an_openmp_library_without_symbols() -> None:
 
 def test_openmp_is_a_part_of_the_time_where_mpi_was_traced_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fifth of the samples of each rank's busiest thread is in the library: 2 of 10 s, which are not computing."""
-    monkeypatch.setattr(nodes, "resolve", resolved)
+    monkeypatch.setattr(call_chains, "resolve", resolved)
     plain = time.rank_time(job(**tables()))
     rows = sampled((0, "solve", 80), (0, "GOMP_barrier", 20), (1, "GOMP_barrier", 100))
     rows.loc[rows["function"] == "GOMP_barrier", "group"] = "OMP"
     monkeypatch.setattr(time, "sample_rows", lambda job: rows)
     found = time.rank_time(job(**tables()))
-    assert found[parts.OPENMP].tolist() == pytest.approx([2.0] * RANKS)
-    assert found[parts.COMPUTE].tolist() == pytest.approx([one - 2.0 for one in plain[parts.COMPUTE]])
+    assert found[groups.OPENMP].tolist() == pytest.approx([2.0] * RANKS)
+    assert found[groups.COMPUTE].tolist() == pytest.approx([one - 2.0 for one in plain[groups.COMPUTE]])
     assert time.whole_time(found).tolist() == pytest.approx([10.0] * RANKS)
 
 
@@ -137,19 +136,19 @@ def test_threads_that_spin_in_openmp_do_not_work(monkeypatch: pytest.MonkeyPatch
         for thread, group, count in ((0, "USER", 100), (1, "USER", 60), (1, "OMP", 40))
     ]
     rows.append({"rank": 0, "thread": "thread 0", "group": "OMP", "samples": 100, "blocked": True})
-    monkeypatch.setattr(threads, "sample_rows", lambda job: pd.DataFrame(rows))
-    monkeypatch.setattr(threads, "is_sampled", lambda job: True)
-    first = threads.thread_balance(with_threads(10.0)).frame().iloc[0]
+    monkeypatch.setattr(usage, "sample_rows", lambda job: pd.DataFrame(rows))
+    monkeypatch.setattr(usage, "is_sampled", lambda job: True)
+    first = usage.thread_balance(with_threads(10.0)).frame().iloc[0]
     assert (first["on_core"], first["working"], first["busiest"], first["busiest_thread"]) == (10.0, 8.0, 10.0, 0)
     assert first["imbalance"] == pytest.approx(2.0)
 
 
 def test_the_balance_among_threads_leaves_helpers_out() -> None:
-    found = threads.thread_balance(with_threads(4.0, 0.1)).frame()
+    found = usage.thread_balance(with_threads(4.0, 0.1)).frame()
     assert found["rank"].tolist() == list(range(RANKS))
     first = found.iloc[0]
     assert (first["threads"], first["on_core"], first["imbalance"], first["busiest_thread"]) == (2, 7.0, 3.0, 0)
     assert first["imbalance_percent"] == pytest.approx(100 * 3 / 10 * 2)
     assert (first["runnable"], first["asleep"]) == (0.25, pytest.approx(5.5 / 2))
     assert found["openmp"].isna().all(), "nothing was sampled"
-    assert threads.thread_balance(with_threads(0.1)) is None
+    assert usage.thread_balance(with_threads(0.1)) is None

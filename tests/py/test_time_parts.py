@@ -21,10 +21,10 @@ from iolens.cli.main import main
 from iolens.log import Job, read_log
 from iolens.metrics.processor import steps, time
 from iolens.metrics.processor.ask import Ask, conditions
-from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled import groups
 from iolens.metrics.processor.sampled.largest import CROWDED, largest_part
 from iolens.metrics.processor.sampled.samples import profile
-from iolens.metrics.processor.threads import thread_balance
+from iolens.metrics.processor.usage import thread_balance
 from named_run import assert_outputs_name, largest, largest_of_bar
 from patience import PATIENCE
 
@@ -79,9 +79,9 @@ def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...
     witness = float(said[said.index("user") + 1]) + float(said[said.index("system") + 1])
     own = sum(float(used[name]) for name in ("user_time", "system_time"))
     assert own == pytest.approx(witness, abs=0.05)
-    assert each[parts.COMPUTE][0] <= witness + 0.02 + 0.02 * job.run_time
+    assert each[groups.COMPUTE][0] <= witness + 0.02 + 0.02 * job.run_time
     if mode in ("sleeps", "parent"):
-        assert each[parts.COMPUTE][0] <= 0.1 * job.run_time
+        assert each[groups.COMPUTE][0] <= 0.1 * job.run_time
     assert_named(log, found.kind, capsys)
 
 
@@ -172,9 +172,9 @@ def test_samples_attribute_computing_on_a_crowded_core(tmp_path: Path, capsys) -
     (log,) = harness.logs(tmp_path)
     job = job_with_waits_for_cores(log)
     (each,) = time.rank_time(job).frame().to_dict("records")
-    assert each[parts.COMPUTE] == pytest.approx(computed, rel=0.1)
-    outside = sum(each[part] for part in parts.OUTSIDE)
-    assert each[parts.COMPUTE] + each[parts.RUNNABLE] == pytest.approx(outside, rel=0.1), "the rest is not attributed"
+    assert each[groups.COMPUTE] == pytest.approx(computed, rel=0.1)
+    outside = sum(each[part] for part in groups.OUTSIDE)
+    assert each[groups.COMPUTE] + each[groups.RUNNABLE] == pytest.approx(outside, rel=0.1), "the rest is not attributed"
     own = profile(job, Ask(by=("state",), where=conditions("group=USER"), threshold=0)).frame().set_index("name")
     assert own["samples"]["running"] / 1000 == pytest.approx(computed, rel=0.15)
     assert own["on_core"]["running"] == pytest.approx(computed, rel=0.1)

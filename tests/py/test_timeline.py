@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from iolens.log import Job, read_log
-from iolens.metrics.times import timeline, timespans, traces
-from iolens.metrics.times.spread import Spread
+from iolens.metrics.times import timespans, traces
+from iolens.metrics.times.timespans import Spread
 
 DATA = Path(__file__).parents[1] / "data"
 TRACED = next(DATA.rglob("treddy_mpi-io-test*.darshan"))
@@ -49,7 +49,7 @@ def test_an_amount_is_spread_evenly_over_its_time() -> None:
 @pytest.mark.parametrize(("layer", "module"), [("POSIX", "DXT_POSIX"), ("MPI-IO", "DXT_MPIIO")])
 def test_cells_have_the_sums_of_the_calls(layer: str, module: str) -> None:
     job = read_log(TRACED)
-    calls, (cells,) = job.frames[module], timeline.traced(job, layer)
+    calls, (cells,) = job.frames[module], timespans.traced(job, layer)
     assert cells.moved.sum() == pytest.approx(calls["length"].sum(), rel=1e-6)
     assert cells.calls.sum() == cells.traced == len(calls)
     assert cells.busy.sum() == pytest.approx((calls["end"] - calls["start"]).sum(), rel=1e-3)
@@ -57,7 +57,7 @@ def test_cells_have_the_sums_of_the_calls(layer: str, module: str) -> None:
     assert cells.single.length.sum() == calls["length"].sum()
     of_first = cells.single.length[cells.single.file == 0].sum()
     assert of_first == calls.groupby("id")["length"].sum().max()
-    read = cells.moved[cells.kind == timeline.KINDS.index("read")].sum()
+    read = cells.moved[cells.kind == timespans.KINDS.index("read")].sum()
     assert read == pytest.approx(calls.loc[calls["op"] == "read", "length"].sum(), rel=1e-6)
 
 
@@ -66,22 +66,22 @@ def test_a_heatmap_keeps_its_bytes() -> None:
     for layer in timespans.mapped(job):
         frame = job.frames["HEATMAP"]
         frame = frame[frame["module"] == layer]
-        cells = timeline.heatmap_timeline(job, layer)
+        cells = timespans.heatmap_timeline(job, layer)
         moved = int((frame["written"] + frame["read"]).sum())
         assert moved == (0 if cells is None else cells.moved.sum())
 
 
 def test_many_calls_make_few_cells() -> None:
     job = traced_job(400_000, 128, 60)
-    by_rank, by_file = timeline.traced(job, "POSIX")
+    by_rank, by_file = timespans.traced(job, "POSIX")
     moved = job.frames["DXT_POSIX"]["length"].sum()
     for cells in (by_rank, by_file):
-        assert len(cells.bin) <= timeline.MOST_CELLS
+        assert len(cells.bin) <= timespans.MOST_CELLS
         assert cells.moved.sum() == pytest.approx(moved, rel=1e-6)
         assert cells.single is not None
-        assert len(cells.single.start) == timeline.MOST_SINGLE
-    assert by_rank.bins >= timeline.FEWEST_BINS
-    assert len(by_rank.files) == timeline.MOST_FILES[1] + 1
+        assert len(cells.single.start) == timespans.MOST_SINGLE
+    assert by_rank.bins >= timespans.FEWEST_BINS
+    assert len(by_rank.files) == timespans.MOST_FILES[1] + 1
     assert by_rank.files[-1] == "50 other files"
     assert len(by_file.files) == 60
     assert set(by_file.row) == {0}
@@ -114,7 +114,7 @@ def test_places_show_the_time_of_the_calls_where_it_is_short() -> None:
 def test_calls_without_a_time_have_cells() -> None:
     job = traced_job(5, 2, 1)
     frame = job.frames["DXT_POSIX"].assign(start=0.0, end=0.0, rank=-1)
-    (cells,) = timeline.traced(replace(job, frames={"DXT_POSIX": frame}, run_time=0.0), "POSIX")
+    (cells,) = timespans.traced(replace(job, frames={"DXT_POSIX": frame}, run_time=0.0), "POSIX")
     assert cells.moved.sum() == frame["length"].sum()
     assert (cells.bin.max(), cells.row.max()) == (0, 0)
     assert cells.end > 0

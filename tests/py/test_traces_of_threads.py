@@ -12,7 +12,7 @@ import pytest
 from iolens.cli.main import main
 from iolens.log import read_log
 from iolens.log.format import container, dxt
-from iolens.metrics.files import passes
+from iolens.metrics.files import special_uses
 from iolens.metrics.files.stripes import ost
 from iolens.metrics.times import traces
 from iolens.metrics.times.traces import threads
@@ -60,7 +60,7 @@ def test_the_size_of_pieces_does_not_matter(path: Path, monkeypatch: pytest.Monk
     alone = traces.transfer_places(whole, "DXT_POSIX")
     monkeypatch.setattr(container, "WINDOW", 7)
     monkeypatch.setattr(dxt, "STEP", 1)
-    for module in (traces, passes, ost):
+    for module in (traces, special_uses, ost):
         monkeypatch.setattr(module, "PIECE", 3)
     again = read_log(path)
     pd.testing.assert_frame_equal(whole.frames["DXT_POSIX"], again.frames["DXT_POSIX"])
@@ -82,9 +82,9 @@ def test_a_transfer_that_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ["id", "rank", "op", "offset", "length", "start", "end"]
     rows = [(1, 0, "read", 0, 10, 5.0, 5.1), (2, 0, "read", 0, 10, 0.0, 1.0), (1, 0, "read", 0, 10, 0.0, 1.0)]
     rows += [(1, 0, "write", 0, 10, 2.0, 3.0), (1, 1, "read", 0, 10, 6.0, 7.0), (1, 0, "read", 0, 20, 8.0, 9.0)]
-    monkeypatch.setattr(passes, "PIECE", 1)
+    monkeypatch.setattr(special_uses, "PIECE", 1)
     traced = dataclasses.replace(read_log(LOG), frames={"DXT_POSIX": pd.DataFrame(rows, columns=columns)})
-    found = passes.cold_and_warm(traced)
+    found = special_uses.cold_and_warm(traced)
     assert found is not None
     assert found["id"].tolist() == [1]
     assert found["bytes"].tolist() == [10]

@@ -14,8 +14,7 @@ import pytest
 from iolens.exports.chrome import chrome
 from iolens.log import Job
 from iolens.metrics.why.answers import Why, path_by_activity, path_pieces, wait_states, waits_by_cause, why_of
-from iolens.metrics.why.calls.program import program_of
-from iolens.metrics.why.calls.whole import whole_part
+from iolens.metrics.why.calls.program import program_of, whole_part
 from iolens.metrics.why.causes import causes_of
 from iolens.metrics.why.path import critical_path
 from iolens.metrics.why.waits import PATTERNS

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from iolens.log import Job
 from iolens.metrics.why import answers
-from iolens.metrics.why.limits import limits
-from iolens.metrics.why.time_lines import time_lines
+from iolens.metrics.why.time_lines import limits, time_lines
 from iolens.pages.wording.job_words import verdicts
 from planted_jobs import JobModel, job_of_model
 from why_random import events_of_run, random_program

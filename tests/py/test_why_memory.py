@@ -17,7 +17,7 @@ from iolens.log.format.container import open_container
 from iolens.log.format.private import MEMORY_PER_ROW, entries_of, inflated
 from iolens.log.rewrite import PrivateRegion, put_together, split_log
 from iolens.metrics.why.answers import replays, waits_by_cause, why
-from iolens.metrics.why.limits import limits
+from iolens.metrics.why.time_lines import limits
 from why_programs import RankLine, events_of
 
 LOG = Path(__file__).parents[1] / "data/iolens/predict/ior-1-stripe.darshan"

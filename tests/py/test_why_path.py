@@ -10,7 +10,7 @@ import pytest
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.why.answers import all_path_parts, all_waits, path_by_activity, why
-from iolens.metrics.why.calls.regions import by_region
+from iolens.metrics.why.calls.program import by_region
 from iolens.pages.exhibits.waits import path_note
 from test_why_bounds import job_with
 from why_programs import RankLine, events_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from iolens.metrics.why.answers import storage_saving, waits_by_cause, why_of
 from iolens.metrics.why.calls.program import program_of
-from iolens.metrics.why.limits import limits
+from iolens.metrics.why.time_lines import limits
 from iolens.metrics.why.unknown import NOTHING_OF_RANKS, OfRanks
 from iolens.metrics.why.what_if import BALANCED, STORAGE, Answer, what_if
 from iolens.pages.exhibits.waits import storage_note

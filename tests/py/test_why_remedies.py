@@ -15,7 +15,7 @@ from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.rules import file_rules, needless_rules
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.processor.sampled.parts import ASLEEP
+from iolens.metrics.processor.sampled.groups import ASLEEP
 from iolens.metrics.why.answers import bound_of, files_bound, replays, why
 from iolens.metrics.why.what_if import Answer, Beside, what_if
 from iolens.pages.exhibits.waits import WHAT_IF

@@ -14,7 +14,7 @@ from iolens.cli.main import main
 from iolens.log import Job
 from iolens.metrics.why.answers import replays, storage_bound, storage_saving, waits_by_cause, why, why_of
 from iolens.metrics.why.calls.program import program_of
-from iolens.metrics.why.limits import limits
+from iolens.metrics.why.time_lines import limits
 from iolens.metrics.why.unknown import OfRanks
 from iolens.metrics.why.what_if import STORAGE, what_if
 from iolens.pages.exhibits.waits import WAITS_BY_CAUSE, WHAT_IF, WHY_EXHIBITS, storage_note

@@ -14,7 +14,7 @@ from iolens.exports.chrome import chrome
 from iolens.log import Job, read_log
 from iolens.metrics.times.clocks import clocks, common_clock
 from iolens.metrics.why.answers import replays, why
-from iolens.metrics.why.limits import limits
+from iolens.metrics.why.time_lines import limits
 from mpi_libraries import ROOT, library, need_several_programs
 from patience import PATIENCE
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import read_log
-from iolens.metrics.processor.traced.heap import heap, heap_callers
+from iolens.metrics.processor.traced.calls import heap, heap_callers
 from mpi_libraries import library
 from patience import PATIENCE
 

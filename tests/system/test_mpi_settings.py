@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iolens.log import Job, read_log
-from iolens.metrics.processor.mpi.settings import eager_limits, mpi_settings
+from iolens.metrics.processor.mpi.rank_places import eager_limits, mpi_settings
 from mpi_libraries import ROOT, MpiLibrary, library, need_several_programs
 from patience import PATIENCE
 

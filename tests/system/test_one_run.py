@@ -26,7 +26,7 @@ from iolens.log import Job, read_log
 from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask, asked_levels
 from iolens.metrics.processor.sampled import profile_time, samples
-from iolens.metrics.processor.sampled.parts import MPI_PARTS, OUTSIDE, START
+from iolens.metrics.processor.sampled.groups import MPI_PARTS, OUTSIDE, START
 from iolens.pages.exhibits.job_exhibits import JOB_EXHIBITS
 from iolens.pages.job.job_document import write_job
 from mpi_libraries import ROOT, library

@@ -11,7 +11,7 @@ import pytest
 from iolens.advise import diagnosis
 from iolens.log import read_log
 from iolens.metrics.processor import steps, time
-from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.sampled import groups
 from iolens.metrics.processor.sampled.largest import largest_part
 from mpi_libraries import ROOT, library
 from named_run import assert_outputs_name, largest_of_bar
@@ -22,7 +22,7 @@ HEADLINES = {
     "cores": "Bound by a lack of cores: ready to run, and waiting for a core, for",
     "compute": "Bound by computing:",
 }
-BARS = {"blocked": parts.ASLEEP, "cores": parts.RUNNABLE, "compute": parts.COMPUTE}
+BARS = {"blocked": groups.ASLEEP, "cores": groups.RUNNABLE, "compute": groups.COMPUTE}
 
 pytestmark = pytest.mark.mpi
 
@@ -71,7 +71,7 @@ def test_ranks_are_named_for_what_they_do(
     found = {one.id for one in diagnosis(job).worth}
     assert ("crowded-processors" in found) == (mode == "works" and bool(options))
     each = time.rank_time(job).frame().set_index("rank")
-    outside = each[[name for name in parts.OUTSIDE if name not in (parts.UNKNOWN, parts.OFF_CORE)]]
+    outside = each[[name for name in groups.OUTSIDE if name not in (groups.UNKNOWN, groups.OFF_CORE)]]
     if len(kinds) == 1:  # Two ranks on one core may also wait in MPI for longer than they compute or wait for the core.
         assert outside.mean().idxmax() == BARS[kind]
         assert largest_of_bar(job) == BARS[kind]

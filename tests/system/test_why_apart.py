@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from iolens.log import Job, read_log
 from iolens.metrics.why.answers import replays, storage_saving, waits_by_cause
-from iolens.metrics.why.limits import limits
+from iolens.metrics.why.time_lines import limits
 from iolens.metrics.why.what_if import STORAGE
 from mpi_libraries import ROOT, library
 

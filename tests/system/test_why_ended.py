@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from iolens.log import read_log
 from iolens.metrics.why.answers import wait_states, why
-from iolens.metrics.why.limits import limits
+from iolens.metrics.why.time_lines import limits
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from iolens.log import read_log
 from iolens.metrics.why.answers import all_waits, path_by_activity, replays, waits_by_cause, why
-from iolens.metrics.why.calls.windows import EARLY_WAIT, LATE_POST
+from iolens.metrics.why.calls.matching import EARLY_WAIT, LATE_POST
 from mpi_libraries import ROOT, library
 from patience import PATIENCE
 

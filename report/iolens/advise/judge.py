@@ -255,7 +255,7 @@ def _may_wait_for_io(job: Job, limits: Limits, found: Largest, share: float) -> 
     if is_profiled or share < limits["worth_gain"]:
         return False
     if job.nprocs == 1 or found.kind == "cores":
-        from iolens.metrics.processor.sampled.parts import RUNNABLE
+        from iolens.metrics.processor.sampled.groups import RUNNABLE
 
         outside = _known_parts(job)[RUNNABLE] if found.kind == "cores" else found.share
         return share >= outside

@@ -10,10 +10,9 @@ from iolens.course.activity import Claim, Levels
 from iolens.lab.sweep.read.results import Results, read_phase
 from iolens.lazy import pd
 from iolens.metrics.comparison.effects import PointGroups
-from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.points import measured, point_row
 from iolens.metrics.comparison.results import groups_of
-from iolens.metrics.comparison.settings import describe
+from iolens.metrics.comparison.settings import Measure, describe
 from iolens.metrics.files.stripes.bound import of_runs
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
 

@@ -97,7 +97,7 @@ def message_bars(counts: Mapping[str, float], width: float = HALF_WIDTH) -> Figu
 
 @styled
 def distance_bars(found: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
-    """Draws the distances with the most bytes; `found` is a result of metrics.processor.mpi.peers.mpi_distance."""
+    """Draws the distances with the most bytes; `found` is a result of metrics.processor.mpi.calls.mpi_distance."""
     shown = found.nlargest(_MOST, "bytes").sort_values("distance")
     unit = unit_of(shown["bytes"].max())
     figure, axes = canvas(width, 1.6, left=0.55)

@@ -12,8 +12,8 @@ import numpy as np
 
 from iolens.figures.style import FULL_WIDTH, HALF_WIDTH, INK, META, OTHER, READ, WRITE, canvas, mark, nothing, styled
 from iolens.lazy import pd
-from iolens.metrics.processor.sampled import parts
-from iolens.metrics.processor.sampled.parts import (
+from iolens.metrics.processor.sampled import groups
+from iolens.metrics.processor.sampled.groups import (
     ASLEEP,
     COLLECTIVE,
     COMPUTE,
@@ -324,8 +324,8 @@ _TIME_SHARES_COLOURS = {
     POINT: "#0072b2",
     COLLECTIVE: "#3f92c7",
     SYNC: "#7fb6da",
-    parts.OTHER: "#28527a",
-    parts.ANY_MPI: "#0072b2",
+    groups.OTHER: "#28527a",
+    groups.ANY_MPI: "#0072b2",
     IO["POSIX"]: "#d55e00",
     IO["STDIO"]: "#e8915a",
     IO["MPI-IO"]: "#a34700",

@@ -281,7 +281,7 @@ def rank_bars(moved: pd.DataFrame, width: float = FULL_WIDTH) -> Figure:
 @styled
 def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     """Draws the largest resident set of each rank and the mean; `usage` is a result of `rank_usage` in
-    metrics.job.processes.
+    metrics.job.interfaces.private_counts.
     """
     unit = unit_of(usage["max_rss"].max())
     return _stacked(usage[["max_rss"]].set_axis(["resident"], axis=1) / UNITS[unit], (MEMORY,), unit, width)
@@ -290,7 +290,7 @@ def memory_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
 @styled
 def processor_bars(usage: pd.DataFrame, width: float = HALF_WIDTH) -> Figure:
     """Draws stacked bars of processor time in the kernel and in the program, and their mean; `usage` is a result of
-    metrics.job.processes.rank_usage.
+    metrics.job.interfaces.private_counts.rank_usage.
     """
     parts = usage[["user_time", "system_time"]].set_axis(["program", "kernel"], axis=1)
     return _stacked(parts, (_PROGRAM, _KERNEL), "s", width)

@@ -17,7 +17,7 @@ from iolens.log import Job
 from iolens.log.format.container import LogError
 from iolens.log.reader import read_log
 from iolens.log.records import Records
-from iolens.metrics.processor.mpi.nodes import Chain, inner_chains
+from iolens.metrics.processor.sampled.call_chains import Chain, inner_chains
 from iolens.metrics.processor.sampled.groups import POSIX, STDIO, group_of
 
 _WORKER = re.compile(r"(python|pypy)[\d.]* .*\((forked|multiprocessing worker)\)$")

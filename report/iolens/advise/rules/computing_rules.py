@@ -12,7 +12,7 @@ from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
-from iolens.metrics.processor.sampled.parts import COMPUTE
+from iolens.metrics.processor.sampled.groups import COMPUTE
 from iolens.metrics.why.answers import bound_of, cores_bound
 from iolens.metrics.why.what_if import BALANCED
 
@@ -283,7 +283,7 @@ def _limit_in_use(job: Job) -> tuple[str, int] | None:
     """Returns the parameter and the bytes of the limit that applies to most messages: within nodes, or between
     nodes.
     """
-    from iolens.metrics.processor.mpi.settings import eager_limits
+    from iolens.metrics.processor.mpi.rank_places import eager_limits
 
     peers = job.tables.get("mpi_peers")
     if peers is None or not peers["messages"].sum():
@@ -419,7 +419,7 @@ def uneven_computing(job: Job, limits: Limits) -> Seen | None:
     """
     if not {"mpi_calls", "samples"} & set(job.private):
         return None
-    from iolens.metrics.processor.sampled.parts import COMPUTE, MPI_PARTS, UNKNOWN
+    from iolens.metrics.processor.sampled.groups import COMPUTE, MPI_PARTS, UNKNOWN
     from iolens.metrics.processor.time import in_parts, rank_time
 
     times = rank_time(job)

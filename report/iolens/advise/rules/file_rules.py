@@ -13,8 +13,8 @@ from iolens.advise.rule import ProposedStripes, Rule, Seen
 from iolens.advise.shared_evidence import wider_layout
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.libraries import of_libraries
-from iolens.metrics.files.locks import file_locks, rank_lock_seconds
+from iolens.metrics.files.families import of_libraries
+from iolens.metrics.files.special_uses import file_locks, rank_lock_seconds
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
 from iolens.metrics.files.writers import moved_by_rank
 from iolens.metrics.grouping import ordered

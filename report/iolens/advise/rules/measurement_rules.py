@@ -8,7 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
-from iolens.metrics.files.passes import cold_and_warm
+from iolens.metrics.files.special_uses import cold_and_warm
 from iolens.metrics.files.use import by_file, id_rows, most_first
 from iolens.metrics.job.share import KINDS, io_seconds, rank_seconds
 from iolens.metrics.job.spent import slowest_seconds

@@ -12,12 +12,11 @@ from iolens.advise.rule import Rule, Seen
 from iolens.advise.shared_evidence import enough_calls
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.libraries import of_libraries
+from iolens.metrics.files.families import of_libraries
 from iolens.metrics.files.use import by_file, file_records, most_first
-from iolens.metrics.job.interfaces.failed import MISSING, failed_calls
-from iolens.metrics.job.share import extra_seconds, io_seconds
+from iolens.metrics.job.interfaces.private_counts import MISSING, failed_calls
+from iolens.metrics.job.share import FIRST, extra_seconds, io_seconds, searched_in_vain, start_up
 from iolens.metrics.job.spent import NONE, of_ranks, slowest_seconds
-from iolens.metrics.job.start_up import FIRST, searched_in_vain, start_up
 
 START_UP_STORM_REMEDY = """\
 Take the software from each node's memory, not from a shared file system:

@@ -12,9 +12,9 @@ from iolens.advise.rules.mpiio_rules import sieved_files
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.use import among, by_file, most_first, under_mpiio
-from iolens.metrics.job.interfaces.network import http_requests
+from iolens.metrics.job.interfaces.private_counts import http_requests
 from iolens.metrics.job.spent import NONE, Spent, of_ranks, slowest_seconds
-from iolens.metrics.processor.sampled.parts import ASLEEP, OFF_CORE, UNKNOWN
+from iolens.metrics.processor.sampled.groups import ASLEEP, OFF_CORE, UNKNOWN
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.why.answers import bound_of
 from iolens.metrics.why.what_if import FAULTS_FREE

@@ -11,7 +11,7 @@ from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.advise.rules import target_rules
 from iolens.log import Job
-from iolens.metrics.files.libraries import of_libraries
+from iolens.metrics.files.families import of_libraries
 from iolens.metrics.files.use import among, by_file
 from iolens.metrics.files.writers import moved_by_rank
 from iolens.metrics.job.interfaces.layers import LAYERS

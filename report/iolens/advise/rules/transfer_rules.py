@@ -15,11 +15,11 @@ from iolens.advise.rules.alignment_rules import of_kind
 from iolens.advise.shared_evidence import enough_calls
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.libraries import of_libraries
+from iolens.metrics.files.families import of_libraries
 from iolens.metrics.files.use import among, by_file, most_first, small_calls, unknown_to_mpiio, without_mpiio
 from iolens.metrics.files.writers import writer_counts
-from iolens.metrics.job.interfaces.gpu_storage import gpu_storage
 from iolens.metrics.job.interfaces.operations import STREAMS
+from iolens.metrics.job.interfaces.private_counts import gpu_storage
 from iolens.metrics.job.spent import NONE, slowest_seconds
 from iolens.metrics.processor.usage import least_outside_kernel
 

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the list of functions to trace, as an apa file."""
     from iolens.log import read_log
-    from iolens.metrics.processor.sampled.own_functions import group_shares, own_functions
+    from iolens.metrics.processor.sampled.samples import group_shares, own_functions
 
     job = read_log(args.log)
     found = own_functions(job)

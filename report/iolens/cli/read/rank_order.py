@@ -52,8 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the table, and writes the files that the options ask for."""
     from iolens.log import read_log
-    from iolens.metrics.processor.mpi.calls import mpi_rows
-    from iolens.metrics.processor.mpi.peers import sent
+    from iolens.metrics.processor.mpi.calls import mpi_rows, sent
     from iolens.metrics.processor.mpi.rank_order import orders, rank_orders
     from iolens.pages.exhibits.mpi_ranks import RANK_ORDERS
     from iolens.pages.text.tabular import plain_table

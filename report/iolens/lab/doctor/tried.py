@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from iolens.lab.doctor.finding import CheckResult
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files.mapped import mapped_files
+from iolens.metrics.files.special_uses import mapped_files
 
 BYTES = 65536
 FILES = 9

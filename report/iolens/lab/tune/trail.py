@@ -10,7 +10,7 @@ from pathlib import Path
 from iolens.errors import IolensError
 from iolens.lab.files import write_aside
 from iolens.lab.tune.traits import Trait
-from iolens.metrics.comparison.measure import BANDWIDTH, Measure
+from iolens.metrics.comparison.settings import BANDWIDTH, Measure
 
 TUNING = "tuning.json"
 _SCHEMA = 1

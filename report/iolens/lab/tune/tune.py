@@ -30,8 +30,7 @@ from iolens.lab.tune.budget import Budget
 from iolens.lab.tune.refused import refused_points
 from iolens.lab.tune.search import Choice, Search, search_of
 from iolens.lab.tune.trail import SearchStep, Trail, write_trail
-from iolens.metrics.comparison.measure import Measure
-from iolens.metrics.comparison.settings import three_digits
+from iolens.metrics.comparison.settings import Measure, three_digits
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from iolens.metrics.comparison.settings import describe, name_text, three_digits
 from iolens.metrics.job.cost import io_cost
 from iolens.metrics.job.interfaces.operations import syncs
 from iolens.metrics.subjects.aligned import numbers
-from iolens.metrics.subjects.bounds import subject_bounds
-from iolens.metrics.subjects.facts import facts_of
+from iolens.metrics.subjects.facts import facts_of, subject_bounds
 from iolens.metrics.subjects.subject import Subjects, Trial
 from iolens.metrics.subjects.values import RUN
 from iolens.missing import is_nan

@@ -1,17 +1,21 @@
-"""The effect of each setting on the measure, alone and together with another setting, over a matrix of points."""
+"""The effect of each setting on the measure, alone and together with another setting, and the drift of the machine."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iolens.lazy import pd
-from iolens.metrics.comparison.measure import Measure
-from iolens.metrics.comparison.settings import sorted_levels
-from iolens.metrics.statistics.intervals import CONFIDENCE, Family, Ratio
+from iolens.metrics.comparison.settings import Measure, sorted_levels
+from iolens.metrics.statistics.intervals import CONFIDENCE, Family, Ratio, ratio_of, t_quantile
 from iolens.metrics.statistics.paired import Design
+
+if TYPE_CHECKING:
+    from iolens.metrics.comparison.settings import Measure
+
 
 Point = tuple[Any, ...]
 """The levels of one point, in the order of the settings."""
@@ -176,3 +180,35 @@ def _frame_of(rows: Sequence[tuple[Any, ...]], columns: Sequence[str], levels: S
     return pd.DataFrame(
         {name: pd.Series([row[n] for row in rows], dtype=kinds[name]) for n, name in enumerate(columns)}
     )
+
+
+_LEAST_FREEDOM = 3
+"""Fewest degrees of freedom for which a trend can be distinguished from scatter."""
+
+
+def drift(runs: pd.DataFrame, measure: Measure) -> Ratio | None:
+    """Returns how much faster the last run of a sweep is expected to be than the first, whatever their settings, with
+    its 95 % interval; None if too few settings ran more than once.
+
+    `runs` have their point in `point`. A straight line is fitted by least squares through the logarithms of the rates
+    over the runs' place in the order of starts (0 to 1). From both, the mean over all runs of the same point is
+    subtracted, so that settings do not matter. The interval is Student's, from the scatter around the line.
+    """
+    import numpy as np
+
+    usable = runs[runs["usable"].astype(bool) & runs[measure.column].notna() & runs["started"].notna()]
+    if len(usable) < _LEAST_FREEDOM:
+        return None
+    usable = usable.sort_values(["started", "repetition"], kind="stable")
+    rates = measure.rates([float(value) for value in usable[measure.column]])
+    table = pd.DataFrame(
+        {"point": usable["point"].to_numpy(), "x": np.linspace(0.0, 1.0, len(usable)), "y": np.log(rates)}
+    )
+    x, y = (table[name] - table.groupby("point")[name].transform("mean") for name in ("x", "y"))
+    freedom, spread = len(table) - table["point"].nunique() - 1, float((x * x).sum())
+    if freedom < _LEAST_FREEDOM or spread <= 0:
+        return None
+    slope = float((x * y).sum()) / spread
+    error = math.sqrt(float(((y - slope * x) ** 2).sum()) / freedom / spread)
+    half = t_quantile(0.5 + CONFIDENCE / 2, freedom) * error
+    return ratio_of(slope, half)

@@ -15,15 +15,20 @@ from typing import Any
 from iolens.lazy import pd
 from iolens.log.job import EMULATED
 from iolens.metrics.comparison.effects import Interaction, Point, PointGroups, effects, interaction
-from iolens.metrics.comparison.fresh_runs import Fresh, fresh_runs
-from iolens.metrics.comparison.measure import BANDWIDTH, Measure
-from iolens.metrics.comparison.points import measured, point_row
-from iolens.metrics.comparison.settings import COSTLY, SETTINGS, sorted_levels
-from iolens.metrics.comparison.together import joints, names_with, with_joints
+from iolens.metrics.comparison.points import Fresh, fresh_runs, measured, point_row
+from iolens.metrics.comparison.settings import (
+    BANDWIDTH,
+    COSTLY,
+    SETTINGS,
+    Measure,
+    joints,
+    names_with,
+    sorted_levels,
+    with_joints,
+)
 from iolens.metrics.files.stripes.bound import bounds
 from iolens.metrics.statistics.intervals import Ratio, family
-from iolens.metrics.statistics.paired import design
-from iolens.metrics.statistics.run_blocks import run_blocks, run_order
+from iolens.metrics.statistics.paired import design, run_blocks, run_order
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
-"""The settings that a sweep varies, and how people write them."""
+"""The settings that a sweep varies, how people write them, and the measure by which they are compared."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from iolens.lazy import pd
 
 _MIB = 2**20
 
@@ -245,3 +247,108 @@ def describe_one(name: str, level: Any) -> str:
 def name_text(name: str) -> str:
     """Returns a setting's name for people: 'stripe count', 'collective buffer'."""
     return SETTINGS[name].label if name in SETTINGS else name.replace("_", " ")
+
+
+Levels = tuple[Any, ...]
+"""One combination: a level of each setting of a group, in the order of the group's names."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Settings that change together: their names, their joint name, and the level for each existing combination."""
+
+    names: tuple[str, ...]
+    name: str
+    levels: Mapping[Levels, JointLevel]
+
+    def column(self, runs: pd.DataFrame) -> pd.Series[Any]:
+        """Returns the joint level of each run; None for a combination that the sweep does not have."""
+        keys = runs[list(self.names)].itertuples(index=False, name=None)
+        return pd.Series([self.levels.get(key) for key in keys], index=runs.index, dtype=object)
+
+
+def joints(runs: pd.DataFrame, settings: Sequence[str]) -> list[Joint]:
+    """Returns the groups of settings with several levels in which each level of one setting occurs with only one level
+    of each other setting.
+    """
+    varied = [name for name in settings if len(set(runs[name])) > 1]
+    groups: list[list[str]] = []
+    for name in varied:
+        place = next((group for group in groups if _paired(runs, group[0], name)), None)
+        if place is None:
+            groups.append([name])
+        else:
+            place.append(name)
+    return [_joint_of(runs, tuple(group)) for group in groups if len(group) > 1]
+
+
+def _paired(runs: pd.DataFrame, one: str, other: str) -> bool:
+    """Returns whether each level of one setting occurs with one level of the other, and vice versa."""
+    pairs = set(zip(runs[one], runs[other], strict=True))
+    return len(pairs) == len(set(runs[one])) == len(set(runs[other]))
+
+
+def _joint_of(runs: pd.DataFrame, names: tuple[str, ...]) -> Joint:
+    """Returns the joint setting of a group; its levels follow the order of the levels of the group's first setting."""
+    keys = sorted(set(runs[list(names)].itertuples(index=False, name=None)), key=lambda key: level_order(key[0]))
+    levels = {key: joint_level(dict(zip(names, key, strict=True)), place) for place, key in enumerate(keys)}
+    return Joint(names, joint_name(names), levels)
+
+
+def with_joints(runs: pd.DataFrame, found: Sequence[Joint]) -> pd.DataFrame:
+    """Returns the runs with one more column for each joint setting."""
+    return runs.assign(**{joint.name: joint.column(runs) for joint in found})
+
+
+def names_with(settings: Sequence[str], found: Sequence[Joint]) -> tuple[str, ...]:
+    """Returns the settings; the first of a group is replaced by the joint setting, and the others are removed."""
+    by_name = {name: joint.name for joint in found for name in joint.names}
+    return tuple(dict.fromkeys(by_name.get(name, name) for name in settings))
+
+
+_UNNOTICED = 0.1
+"""Largest share of the cores that other programs may use without effect on a run."""
+
+
+def crowded(others: float, ranks: int, cpus: int) -> bool:
+    """Returns whether ranks had to wait for a core because other programs used `others` cores on average."""
+    return others > _UNNOTICED * cpus and ranks + others > cpus
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measured value of each run: its `name` for people, its `unit`, the `column` of the frame of runs that has it,
+    and the `operation` among the result's phases that it belongs to, if any.
+
+    `less_is_better` is True for times; `of_storage` is True if the value depends on the storage. All comparisons use
+    rates (for a time its reciprocal), so that a ratio above 1 is always better.
+    """
+
+    name: str
+    unit: str = "MiB/s"
+    column: str = "bandwidth"
+    operation: str = ""
+    less_is_better: bool = False
+    of_storage: bool = True
+
+    @property
+    def axis(self) -> str:
+        """Returns the measure's name and unit."""
+        return f"{self.name}, {self.unit}"
+
+    def rates(self, values: Sequence[float]) -> list[float]:
+        """Converts values to rates, which grow with better results."""
+        return [1.0 / value for value in values] if self.less_is_better else list(values)
+
+    def span(self, value: float, low: float | None, high: float | None) -> tuple[float, float | None, float | None]:
+        """Converts an interval of rates back to the unit of the measure."""
+        if not self.less_is_better:
+            return value, low, high
+        return 1.0 / value, 1.0 / high if high else None, 1.0 / low if low else None
+
+    def better(self, one: float, other: float) -> bool:
+        """Returns whether one value is better than another."""
+        return one < other if self.less_is_better else one > other
+
+
+BANDWIDTH = Measure("bandwidth")

@@ -1,11 +1,4 @@
-"""The most time that I/O can have taken of a run: by the slowest rank, for all of it or for chosen files and calls.
-
-A rank's time in a set of files is the sum over its own records; for a file that all ranks share, the log knows the sum
-over ranks and the time of the slowest rank. The functions return an upper bound for every rank: the largest sum over a
-rank's own records plus, for each shared file, its slowest rank's time (or the sum, if that is less). It bounds what can
-be gained as long as ranks do their I/O side by side; where they take turns, their times add up. Opening a pipe waits
-until another process opens its other end: this waiting is not I/O.
-"""
+"""The most time that I/O can have taken of a run, and the start of its processes."""
 
 from __future__ import annotations
 
@@ -14,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from iolens.log import Job
+from iolens.log.records import Records
+from iolens.metrics.files.families import of_libraries
 from iolens.metrics.files.use import among, by_file, file_records
 from iolens.metrics.job.interfaces.layers import LAYERS
 from iolens.metrics.once import once_per_job
@@ -143,3 +138,82 @@ def seconds_in(job: Job, name: str, kind: str, *, waits: bool) -> np.ndarray:
     spent = recorded if recorded.min(initial=0.0) >= 0 else np.maximum(recorded, 0.0)
     waited = _waited_for(job, name) if kind == "META" and not waits else np.zeros(0, bool)
     return np.where(waited[file_records(job, name).file], 0.0, spent) if waited.any() else spent
+
+
+_OPERATIONS = {"READ": "read", "WRITE": "write", "META": "metadata"}
+
+
+@once_per_job
+def run_parts(job: Job) -> Records | None:
+    """Returns the run time of an average process in parts that add up: layer, operation, seconds.
+
+    A file's time counts in the highest layer that knows the file. The rest of the run time, which the log did not
+    record, has neither layer nor operation. None for a log without times of I/O, and for a log whose calls overlapped
+    so much that their sum exceeds the run time.
+    """
+    ranks = max(job.nprocs, 1)
+    rows = [
+        (name, _OPERATIONS[kind], float(seconds_in(job, name, kind, waits=False)[part].sum()) / ranks)
+        for name, part in highest_records(job)
+        for kind in KINDS
+    ]
+    own, common = extra_seconds(job)
+    rows.append(("POSIX", "other calls", (float(own.sum()) + common) / ranks))
+    rows = [row for row in rows if row[2] > 0]
+    spent = sum(seconds for _, _, seconds in rows)
+    if not rows or spent > job.run_time:
+        return None
+    return Records.of(["layer", "operation", "seconds"], [*rows, ("", "", job.run_time - spent)])
+
+
+BEFORE = "time before recording began, s"
+FIRST = "time from the start of recording to the program's first open of a file of its own, s"
+LIBRARIES, ENTRIES, MISSING = "libraries loaded", "entries of LD_LIBRARY_PATH", "searched entries that are not folders"
+
+
+@once_per_job
+def start_up(job: Job) -> Records:
+    """Returns one row per known fact: `what`, and its `least` and `most` value over the processes that have it. Files
+    of libraries and modules are not a program's own. Entries of LD_LIBRARY_PATH have rows if any process had some.
+    Without the region there are no rows.
+    """
+    table = job.tables.get("start_up", Records({}))
+    if not len(table):
+        return Records({})
+    facts = {
+        BEFORE: table["seconds"][~np.isnan(table["seconds"])],
+        FIRST: _first_open(job),
+        LIBRARIES: table["libraries"],
+    }
+    if table["entries"].any():
+        facts |= {ENTRIES: table["entries"], MISSING: table["missing"][table["missing"] >= 0]}
+    rows = [(what, float(values.min()), float(values.max())) for what, values in facts.items() if len(values)]
+    return Records.of(["what", "least", "most"], rows)
+
+
+def searched_in_vain(job: Job) -> tuple[int, int, int]:
+    """Returns three numbers: the entries of LD_LIBRARY_PATH on the first rank, those among them that its loader
+    searched although they are not folders, and the processes with as many entries. All are 0 if the log does not tell.
+    """
+    table = job.tables.get("start_up", Records({}))
+    asked = np.flatnonzero(table["missing"] >= 0) if len(table) else np.zeros(0, int)
+    if not len(asked):
+        return 0, 0, 0
+    entries = table["entries"]
+    first = asked[0]
+    return int(entries[first]), int(table["missing"][first]), int((entries == entries[first]).sum())
+
+
+def _first_open(job: Job) -> np.ndarray:
+    """Returns the time of the first open of a file that is not a library's, in seconds, as an array with one element;
+    empty if there is none. The standard streams are open from the start.
+    """
+    times = [np.zeros(0)]
+    for module in ("POSIX", "STDIO"):
+        records = job.records.get(module)
+        if records is not None:
+            streams = np.array([job.names.get(key, "").startswith("<STD") for key in records["id"].tolist()], bool)
+            own = records[f"{module}_F_OPEN_START_TIMESTAMP"][~of_libraries(job, records) & ~streams]
+            times.append(own[own > 0])
+    opened = np.concatenate(times)
+    return opened[[opened.argmin()]] if len(opened) else opened

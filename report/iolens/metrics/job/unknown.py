@@ -13,10 +13,10 @@ from iolens.metrics.job.interfaces.operations import file_bytes
 from iolens.metrics.job.ranks import rank_times
 from iolens.metrics.job.share import io_mean_seconds
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.parts import UNKNOWN, UNTRACED
+from iolens.metrics.processor.sampled.groups import UNKNOWN, UNTRACED
 from iolens.metrics.processor.time import rank_time, summed_mpi
 from iolens.metrics.processor.usage import core_use
-from iolens.metrics.times.timespans import FEWEST_BINS
+from iolens.metrics.times.timespans import FEWEST_SPAN_BINS
 from iolens.metrics.times.traces import TRACES
 
 NUMBERS, CAUSES, NOTHING = "numbers", "causes", "nothing"
@@ -69,10 +69,10 @@ def _no_heatmap(job: Job) -> tuple[str, bool]:
     printed = "STDIO" in job.records and not file_bytes(job, "STDIO")
     files = heat.where(heat["module"] != "STDIO") if printed else heat
     width = float(heat["width"][0]) if len(heat) else 0.0
-    if len(files) and job.run_time <= (FEWEST_BINS - 1) * width:
+    if len(files) and job.run_time <= (FEWEST_SPAN_BINS - 1) * width:
         return f"the run was too short for its heat map, whose bins are {width:g} s wide", True
-    few = len(files) > 0 and int(files["bin"].max()) + 1 < FEWEST_BINS
-    return f"the log's heat map ends within its first {FEWEST_BINS - 1} bins, which are {width:g} s wide", few
+    few = len(files) > 0 and int(files["bin"].max()) + 1 < FEWEST_SPAN_BINS
+    return f"the log's heat map ends within its first {FEWEST_SPAN_BINS - 1} bins, which are {width:g} s wide", few
 
 
 def _is_waiting_unknown(job: Job) -> bool:

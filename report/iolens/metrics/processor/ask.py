@@ -1,4 +1,4 @@
-"""The part of a table that a user requests: levels, a threshold, conditions on ranks, functions, files, regions."""
+"""The part of a table that a user requests (levels, a threshold, conditions on ranks), and measures of imbalance."""
 
 from __future__ import annotations
 
@@ -13,6 +13,33 @@ import numpy as np
 
 from iolens.errors import UsageError
 from iolens.log.records import Records
+
+NOT_KNOWN = float("nan")
+
+
+def imbalance(most: float, mean: float) -> float:
+    """Returns how much longer the slowest rank took than the average one: max - avg (CrayPAT's Imb. Time, Imb.
+    Samp).
+    """
+    return most - mean
+
+
+def imbalance_percent(most: float, mean: float, count: int) -> float:
+    """Returns CrayPAT's Imb.%: 100 * (max - avg) / max * N / (N - 1), of N values. 0: even; 100: one rank does
+    everything.
+
+    Source: DeRose, Homer and Johnson, "Detecting Application Load Imbalance on High End Massively Parallel Systems",
+    Euro-Par 2007, as pat_report prints it. NaN for a single value, and if all values are 0.
+    """
+    if count < 2 or not most > 0:
+        return NOT_KNOWN
+    return 100.0 * (most - mean) / most * count / (count - 1)
+
+
+def mean_over_most(most: float, mean: float) -> float:
+    """Returns POP's load balance: avg / max, of the time of useful work. 1: even."""
+    return mean / most if most > 0 else NOT_KNOWN
+
 
 THRESHOLD = 0.95
 """Per cent of the total below which pat_report leaves a row out."""

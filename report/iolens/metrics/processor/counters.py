@@ -11,10 +11,9 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
-from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance_percent
+from iolens.metrics.processor.ask import DEFAULT, NOT_KNOWN, PE, Ask, imbalance_percent, kept, matching_ranks
 from iolens.metrics.processor.regions import SEVERAL, with_regions
-from iolens.metrics.processor.sampled.private import table_records
+from iolens.metrics.processor.sampled.call_chains import table_records
 from iolens.missing import is_nan
 
 WHOLE = "(whole run)"

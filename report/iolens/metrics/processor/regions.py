@@ -10,10 +10,9 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import without_repeats
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.ask import DEFAULT, Ask, kept
-from iolens.metrics.processor.imbalance import NOT_KNOWN
+from iolens.metrics.processor.ask import DEFAULT, NOT_KNOWN, Ask, kept
+from iolens.metrics.processor.sampled.call_chains import table_records
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
-from iolens.metrics.processor.sampled.private import table_records
 
 _OUTSIDE, SEVERAL = 0, 0xFFFFFFFF
 """Special numbers: outside all regions, and the sum over several regions."""

@@ -17,15 +17,13 @@ from iolens.metrics.job import cost
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor import time
 from iolens.metrics.processor.ask import Ask
-from iolens.metrics.processor.balance import exclusive_balance
 from iolens.metrics.processor.counters import WHOLE, counters
-from iolens.metrics.processor.mpi.calls import mpi_calls, mpi_messages
-from iolens.metrics.processor.mpi.functions import mpi_functions
-from iolens.metrics.processor.mpi.peers import mpi_nodes
-from iolens.metrics.processor.sampled import parts
+from iolens.metrics.processor.mpi.calls import mpi_calls, mpi_functions, mpi_messages, mpi_nodes
+from iolens.metrics.processor.sampled import groups
 from iolens.metrics.processor.sampled.largest import largest_part
 from iolens.metrics.processor.sampled.samples import hot_lines, profile, why_no_lines
-from iolens.metrics.processor.threads import working_threads
+from iolens.metrics.processor.traced.functions import exclusive_balance
+from iolens.metrics.processor.usage import working_threads
 from iolens.metrics.why.answers import path_by_activity, storage_saving, wait_states, waits_by_cause
 
 _BALANCE, _COMMUNICATE = "1. balance the load", "3. communicate less, and start it earlier"
@@ -121,17 +119,17 @@ def imbalance_step(job: Job) -> Step:
     each = time.rank_time(job)
     if each is None or len(each) < 2:
         return Step(_BALANCE, "n/a: one rank", "load_balance")
-    compute, moved = each[parts.COMPUTE] + each[parts.UNTRACED], time.in_parts(each, parts.IO_PARTS)
+    compute, moved = each[groups.COMPUTE] + each[groups.UNTRACED], time.in_parts(each, groups.IO_PARTS)
     work = compute + moved
     busiest = int(work.argmax())
     lost = 100 * float(work[busiest] - work.mean()) / float(time.whole_time(each).max() or 1)
     by_io = moved[busiest] - moved.mean() > compute[busiest] - compute.mean()
-    computes = "computes or is in MPI for" if each[parts.UNTRACED].any() else "computes"
+    computes = "computes or is in MPI for" if each[groups.UNTRACED].any() else "computes"
     does, part = ("is in I/O for", moved) if by_io else (computes, compute)
     busy, average = seconds_text(float(part[busiest])), seconds_text(float(part.mean()))
     beside = "hardly longer than an average rank" if busy == average else f"an average rank {average}"
     said = f"rank {each['rank'][busiest]} {does} {busy}, {beside}"
-    outside = each[parts.UNKNOWN]
+    outside = each[groups.UNKNOWN]
     hidden = outside.max() - (outside.mean() if by_io else 0.0)
     if hidden > max(work[busiest] - work.mean(), _LITTLE * job.run_time):
         said, lost = _untold_imbalance(each, outside), float("nan")
@@ -153,13 +151,13 @@ def _untold_imbalance(each: Records, outside: np.ndarray) -> str:
     most, average = seconds_text(float(outside[longest])), seconds_text(float(outside.mean()))
     return (
         f"n/a: this log does not separate computing from waiting on every rank; rank {each['rank'][longest]} spends "
-        f"{most} {parts.beyond(bool(each[parts.UNTRACED].any()))}, an average rank {average}"
+        f"{most} {groups.beyond(bool(each[groups.UNTRACED].any()))}, an average rank {average}"
     )
 
 
 def _is_within(functions: np.ndarray) -> np.ndarray:
     """Returns, for each function, whether its calls lie between the start and the end of MPI."""
-    return np.array([parts.part_of(name) != parts.START for name in functions.tolist()], bool)
+    return np.array([groups.part_of(name) != groups.START for name in functions.tolist()], bool)
 
 
 def _hot_step(job: Job) -> Step:
@@ -180,15 +178,15 @@ def communication_step(job: Job) -> Step:
     if job.nprocs < 2 and "mpi_calls" not in job.private:
         return Step(name, "n/a: one process, and MPI was not traced", "mpi_calls")
     shares, calls = _parts_of(job), mpi_calls(job)
-    share = sum(shares.get(part, 0.0) for part in parts.MPI_PARTS)
-    if shares.get(parts.UNTRACED) or not (share or {"mpi_calls", "samples"} & set(job.private)):
+    share = sum(shares.get(part, 0.0) for part in groups.MPI_PARTS)
+    if shares.get(groups.UNTRACED) or not (share or {"mpi_calls", "samples"} & set(job.private)):
         return Step(name, "n/a: MPI was not traced (iolens run --trace mpi)", "mpi_calls")
     sent, where = mpi_messages(job, Ask(threshold=_ALL)), mpi_nodes(job)
-    said = _each_share({part: shares[part] for part in parts.MPI_PARTS if shares.get(part)}) or ["no time in MPI"]
+    said = _each_share({part: shares[part] for part in groups.MPI_PARTS if shares.get(part)}) or ["no time in MPI"]
     functions, look = mpi_functions(job), "mpi_calls"
     if functions is not None:
         look = "mpi_functions"
-        among = "including calls inside MPI-IO, " if shares.get(parts.ANY_MPI) else ""
+        among = "including calls inside MPI-IO, " if shares.get(groups.ANY_MPI) else ""
         said += [
             f"{among}most in {function} ({seconds_text(spent)} and {calls:,.0f} calls a rank)"
             for function, spent, calls in functions.where(slice(1)).rows("function", "seconds", "calls")
@@ -196,7 +194,7 @@ def communication_step(job: Job) -> Step:
     elif "mpi_calls" not in job.private:
         said.append("calls n/a: MPI was not traced (iolens run --trace mpi)")
     if calls is not None:
-        made = calls.where((calls["level"] == "function") & (parts.mpi_part(calls["name"]) != parts.START))
+        made = calls.where((calls["level"] == "function") & (groups.mpi_part(calls["name"]) != groups.START))
         said += [f"most in {name} ({count:.0f} calls a rank)" for name, count in made.rows("name", "calls")][:1]
     if sent is not None and sent["messages"][0] > 0:
         said.append(f"{volume_text(sent['bytes_sent'][0] / sent['messages'][0])} a message")
@@ -220,19 +218,19 @@ def _each_share(shares: dict[str, float]) -> list[str]:
 def computation_step(job: Job) -> Step:
     """Returns step 4: computing, its busiest line, and the processor's counters of the whole run."""
     shares, hot = _parts_of(job), hot_lines(job)
-    share = sum(shares.get(part, 0.0) for part in (parts.COMPUTE, parts.UNTRACED))
-    waits = [part for part in parts.OUTSIDE if part not in (parts.COMPUTE, parts.UNTRACED)]
+    share = sum(shares.get(part, 0.0) for part in (groups.COMPUTE, groups.UNTRACED))
+    waits = [part for part in groups.OUTSIDE if part not in (groups.COMPUTE, groups.UNTRACED)]
     idle = {part: shares.get(part, 0.0) for part in sorted(waits, key=lambda part: -shares.get(part, 0.0))}
     seen = {part: value for part, value in idle.items() if value >= _LEAST}
     name, look = _COMPUTE, "time_parts" if hot is None else "hot_lines"
-    said = parts.UNTRACED if shares.get(parts.UNTRACED) else parts.COMPUTE
+    said = groups.UNTRACED if shares.get(groups.UNTRACED) else groups.COMPUTE
     said += "".join(f", {percent_text(value)} {part}" for part, value in seen.items())
     if sum(idle.values()) > share:
-        outside = parts.beyond(bool(shares.get(parts.UNTRACED)))
+        outside = groups.beyond(bool(shares.get(groups.UNTRACED)))
         name, look, share = f"4. wait less {outside}", "time_parts", sum(idle.values())
         said = ", ".join(_each_share(seen))
-        if share == idle[parts.UNKNOWN]:
-            name, said = "4. compute faster, or wait less", f"{parts.UNKNOWN}: computing and waiting"
+        if share == idle[groups.UNKNOWN]:
+            name, said = "4. compute faster, or wait less", f"{groups.UNKNOWN}: computing and waiting"
     if hot is not None:
         first = hot.iloc[0]
         said += f"; most samples at {first['source']}, {first['line']}: {first['share']:.1f} %"
@@ -267,7 +265,7 @@ def _told_by_counters(job: Job) -> list[str]:
 def _io_step(job: Job) -> Step:
     """Returns step 5: time in I/O and the size of a call."""
     shares = _parts_of(job)
-    share = sum(shares.get(part, 0.0) for part in parts.IO_PARTS)
+    share = sum(shares.get(part, 0.0) for part in groups.IO_PARTS)
     moved = [(one.module, one.bytes_read + one.bytes_written) for one in cost.all_performance(job)]
     said = "; ".join(f"{layer} {volume_text(size)}" for layer, size in moved if size)
     return Step(_INPUT_OUTPUT, said or "no bytes were read or written", "file_output", share)

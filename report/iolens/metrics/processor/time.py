@@ -31,21 +31,22 @@ from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.imbalance import mean_over_most
+from iolens.metrics.processor.ask import mean_over_most
 from iolens.metrics.processor.io.ranks import rank_io
 from iolens.metrics.processor.io.uneven import uneven_shares
-from iolens.metrics.processor.mpi.calls import mpi_rows
-from iolens.metrics.processor.mpi.functions import function_seconds
+from iolens.metrics.processor.mpi.calls import function_seconds, mpi_rows
 from iolens.metrics.processor.mpi.rank_places import rank_places
-from iolens.metrics.processor.sampled.groups import MPI, MPIIO, OMP, TOOL
-from iolens.metrics.processor.sampled.parts import (
+from iolens.metrics.processor.sampled.groups import (
     ANY_MPI,
     ASLEEP,
     COMPUTE,
     IO,
     IO_PARTS,
+    MPI,
     MPI_PARTS,
+    MPIIO,
     OFF_CORE,
+    OMP,
     OPENMP,
     OUTSIDE,
     PARTS,
@@ -53,6 +54,7 @@ from iolens.metrics.processor.sampled.parts import (
     RUNNABLE,
     START,
     SYNC,
+    TOOL,
     UNKNOWN,
     UNTRACED,
     mpi_part,

@@ -1,20 +1,62 @@
-"""Typical values, intervals and ratios that hold for the three to ten repetitions a sweep can afford.
-
-All bandwidths are positive numbers of one unit; they are compared on the logarithmic scale, where a ratio is a
-difference. Each group's interval uses only the spread of its own runs, so that its coverage holds even if a setting
-scatters ten times as much as its neighbours. Every interval names its method, its coverage and its assumptions
-(`claim`). Points of a sweep, which have blocks and many neighbours, are compared by `paired`. This module needs only
-the standard library.
-"""
+"""Typical values, intervals and ratios that hold for the three to ten repetitions a sweep can afford."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 
-from iolens.metrics.statistics.student import t_quantile
+
+def t_cdf(t: float, freedom: float) -> float:
+    """Returns the distribution function of Student's t, by the incomplete beta function (Abramowitz, Stegun 26.7.1)."""
+    tail = 0.5 * incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+    return 1.0 - tail if t > 0 else tail
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(probability: float, freedom: float) -> float:
+    """Returns the t below which a Student variable lies with `probability` (0 < probability < 1), by bisection."""
+    if probability < 0.5:
+        return -t_quantile(1.0 - probability, freedom)
+    high = 1.0
+    while t_cdf(high, freedom) < probability:
+        high *= 2.0
+    return _bisect(lambda t: t_cdf(t, freedom) - probability, 0.0, high)
+
+
+def _bisect(function: Callable[[float], float], low: float, high: float) -> float:
+    """Returns the root of an increasing `function` between `low` and `high`, to ten digits."""
+    while high - low > 1e-10 * max(1.0, abs(high)):
+        middle = (low + high) / 2
+        if function(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def incomplete_beta(x: float, a: float, b: float) -> float:
+    """Returns the regularised incomplete beta function I_x(a, b), by its continued fraction (ibid. 26.5.8)."""
+    if x <= 0.0 or x >= 1.0:
+        return min(max(x, 0.0), 1.0)
+    if x > (a + 1.0) / (a + b + 2.0):
+        return 1.0 - incomplete_beta(1.0 - x, b, a)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    return front / (a * _beta_fraction(x, a, b))
+
+
+def _beta_fraction(x: float, a: float, b: float) -> float:
+    """Returns the continued fraction 1 + d1/(1 + d2/(1 + …)) of the incomplete beta function, innermost first."""
+    terms = 20 + int(2 * math.sqrt(a + b))
+    fraction = 1.0
+    for m in range(terms, 0, -1):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m - 1) * (a + b + m - 1) * x / ((a + 2 * m - 2) * (a + 2 * m - 1))
+        fraction = 1.0 + odd / (1.0 + even / fraction)
+    return fraction
+
 
 Term = tuple[float, int]
 """A term of a sum of groups' means: the weight, and the index of the group."""

@@ -1,21 +1,17 @@
-"""Ratios between the points of a sweep, from runs that are compared within their blocks.
-
-A block is one repetition of every point. The logarithm of a rate is the sum of a term for its point, a term for its
-block (which changes with drift), and scatter. Points and blocks are fitted together by weighted least squares; without
-blocks, points are compared by their means. The intervals come from random draws of possible errors: variances by
-`spreads`, normal scatter of every run, and the same fit. The intervals of a whole family therefore hold together
-without a bound such as Bonferroni's. `tests/bench/coverage.py` simulates how often they hold; report/STATISTICS.md has
-its table.
+"""Ratios between the points of a sweep, from runs that are compared within their blocks, and the true spread of each
+point's runs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from iolens.lazy import pd
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, Term, ratio_of
-from iolens.metrics.statistics.spreads import spreads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +19,194 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Places = NDArray[np.int64]
-else:
-    Array = Places = Any
+
+
+_MOST_APART = 0.2
+"""Maximum share of runs that may have been made apart from their repetition, such as failed runs that were repeated."""
+
+
+def run_blocks(parts: Sequence[pd.DataFrame]) -> list[list[int]] | None:
+    """Returns the number of each run's block, for the runs of each point. Returns None if the start of a run is
+    unknown, or if the runs were not made repetition by repetition.
+
+    A block is a repetition. A run that began while a later repetition was under way belongs to the later block. A run
+    that was made before or after all others is a block by itself, so that it is compared with no other run.
+    """
+    runs = pd.concat(parts) if parts else pd.DataFrame()
+    if runs.empty or "started" not in runs or runs["started"].isna().any():
+        return None
+    begun = pd.to_datetime(runs["started"], utc=True, format="ISO8601", errors="coerce")
+    if begun.isna().any():
+        return None
+    seconds = [float(time.timestamp()) for time in begun]
+    repetitions = [int(number) for number in runs["repetition"]]
+    numbers = sorted(set(repetitions))
+    middles = [_middle([s for s, r in zip(seconds, repetitions, strict=True) if r == number]) for number in numbers]
+    if middles != sorted(middles):
+        return None
+    apart = _out_of_order(seconds, repetitions, dict(zip(numbers, middles, strict=True)))
+    if sum(apart) > _MOST_APART * len(apart):
+        return None
+    found = _blocks(seconds, repetitions, apart)
+    if found is None:
+        return None
+    numbers_left = iter(found)
+    return [[next(numbers_left) for _ in range(len(part))] for part in parts]
+
+
+def run_order(parts: Sequence[pd.DataFrame]) -> list[list[float]]:
+    """Returns the position of each run in the order of starts, 0 to 1, for runs that have blocks (`run_blocks`). Runs
+    that began in the same second have the same position.
+    """
+    begun = pd.to_datetime(pd.concat(parts)["started"], utc=True, format="ISO8601")
+    places = iter((begun.rank() / len(begun)).tolist())
+    return [[next(places) for _ in range(len(part))] for part in parts]
+
+
+def _middle(seconds: Sequence[float]) -> float:
+    """Returns the lower median of the values."""
+    return sorted(seconds)[(len(seconds) - 1) // 2]
+
+
+def _out_of_order(seconds: Sequence[float], repetitions: Sequence[int], middles: dict[int, float]) -> list[bool]:
+    """Returns whether each run began after the middle of a later repetition, or before the middle of an earlier one."""
+    return [
+        any((other > own and begun > middle) or (other < own and begun < middle) for other, middle in middles.items())
+        for begun, own in zip(seconds, repetitions, strict=True)
+    ]
+
+
+def _blocks(seconds: Sequence[float], repetitions: Sequence[int], apart: Sequence[bool]) -> list[int] | None:
+    """Returns the blocks of runs, given which of them were made apart; None if repetitions overlap even without
+    these.
+    """
+    whole = [(own, begun) for own, begun, far in zip(repetitions, seconds, apart, strict=True) if not far]
+    spans = {own: [begun for one, begun in whole if one == own] for own in sorted({own for own, _ in whole})}
+    ordered = list(spans.values())
+    if any(max(one) > min(later) for one, later in pairwise(ordered)):
+        return None
+    found, alone = [], max(repetitions)
+    for own, begun, far in zip(repetitions, seconds, apart, strict=True):
+        under_way = [number for number, times in spans.items() if min(times) <= begun]
+        if far and (not under_way or begun > max(ordered[-1])):
+            alone += 1
+            found.append(alone)
+        else:
+            found.append(under_way[-1] if far else own)
+    return found
+
+
+_ALIKE = (1.0, 4.0, 16.0)
+"""Degrees of freedom with which the usual points may inform about one another's variance; all are equally likely a
+priori.
+"""
+
+_ODD = 0.08
+"""Minimum share of odd points that is expected a priori. If there are few points, one odd point is expected."""
+
+_LARGEST, _STEEP = 1000.0, 0.2
+"""Largest variance of an odd point as a multiple of the common one, and the power that makes larger variances more
+likely a priori.
+"""
+
+_STEPS, _COMMON_STEPS, _BEYOND = 24, 60, 3.0
+"""Number of steps for an odd point's variance and for the common one, and how far the logarithm of the common one may
+lie outside the estimates.
+"""
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """The probabilities of the variances behind some points' estimates.
+
+    `variances` and `freedom` are the estimates with their degrees of freedom; `chances` has the probability of each
+    pair of `alike` and `common` variance, and `odd` that of each point to be odd under that pair.
+    """
+
+    variances: Array
+    freedom: Array
+    common: Array
+    chances: Array
+    odd: Array
+
+    def typical(self) -> Array:
+        """Returns a variance for each point: the reciprocal of the expected reciprocal."""
+        import numpy as np
+
+        alike = np.array(_ALIKE)[:, None, None]
+        usual = (alike + self.freedom) / (alike * self.common[:, None] + self.freedom * self.variances)
+        inverse = usual * (1 - self.odd) + self.odd / self.variances
+        return np.asarray(1 / (self.chances[:, :, None] * inverse).sum((0, 1)))
+
+    def drawn(self, count: int, random: np.random.Generator) -> Array:
+        """Returns `count` rows of variances, one column per point, as likely as the data make them."""
+        import numpy as np
+
+        places = random.choice(self.chances.size, count, p=self.chances.ravel())
+        rows, columns = np.divmod(places, len(self.common))
+        alike, common = np.array(_ALIKE)[rows][:, None], self.common[columns][:, None]
+        scatter = random.chisquare(alike + self.freedom)
+        found = (alike * common + self.freedom * self.variances) / scatter
+        odd, points = np.nonzero(random.random(found.shape) < self.odd[rows, columns])
+        factors, beforehand = _odd_factors()
+        chances = beforehand * _density(
+            (self.variances[points] / common[odd, 0])[:, None] / factors, self.freedom[points, None]
+        )
+        sums = chances.cumsum(1)
+        chosen = (sums < random.random((len(odd), 1)) * sums[:, -1:]).sum(1)
+        found[odd, points] = common[odd, 0] * factors[np.minimum(chosen, _STEPS - 1)]
+        return np.asarray(found)
+
+
+def spreads(variances: Array, freedom: Array) -> Spreads:
+    """Returns the probabilities of the variances behind these estimates, which must be above 0."""
+    import numpy as np
+
+    logs = np.log(variances)
+    common = np.exp(np.linspace(logs.min() - _BEYOND, logs.max() + _BEYOND, _COMMON_STEPS))
+    quotients = variances / common[:, None]
+    factors, beforehand = _odd_factors()
+    share = max(_ODD, 1 / len(variances))
+    odd = share * (_density(quotients[..., None] / factors, freedom[:, None]) * beforehand).sum(-1)
+    usual = (1 - share) * np.stack([_usual_density(quotients, freedom, alike) for alike in _ALIKE])
+    both = odd + usual + 1e-300
+    chances = np.log(both).sum(2)
+    chances = np.exp(chances - chances.max())
+    return Spreads(variances, freedom, common, chances / chances.sum(), odd / both)
+
+
+def _odd_factors() -> tuple[Array, Array]:
+    """Returns the variances of outlying points, as multiples of the common variance, and their probabilities."""
+    import numpy as np
+
+    logs = np.linspace(0.0, math.log(_LARGEST), _STEPS)
+    weights = np.exp(_STEEP * logs)
+    return np.exp(logs), weights / weights.sum()
+
+
+def _density(quotients: Array, freedom: Array) -> Array:
+    """Returns the density of the logarithm of an estimated variance over the true one: chi-square over its freedom."""
+    import numpy as np
+
+    half = freedom / 2
+    return np.asarray(np.exp(half * np.log(half * quotients) - half * quotients - _log_gamma(half)))
+
+
+def _usual_density(quotients: Array, freedom: Array, alike: float) -> Array:
+    """Returns the density of the logarithm of a usual point's estimated variance over the common one: Snedecor's F."""
+    import numpy as np
+
+    scaled = freedom * quotients / alike
+    rest = _log_gamma((freedom + alike) / 2) - _log_gamma(freedom / 2) - math.lgamma(alike / 2)
+    return np.asarray(np.exp(freedom / 2 * np.log(scaled) - (freedom + alike) / 2 * np.log1p(scaled) + rest))
+
+
+def _log_gamma(values: Array) -> Array:
+    """Returns the logarithm of the gamma function of each value."""
+    import numpy as np
+
+    return np.asarray(np.vectorize(math.lgamma, otypes=[float])(values))
+
 
 _DRAWS, _SEED, _ROUNDS = 4000, 2026, 4
 """Number of draws of the errors, their seed, and the number of times that weights and fit are computed from one

@@ -10,7 +10,7 @@ from typing import Any
 from iolens.lazy import pd
 from iolens.metrics.once import once_per_job
 from iolens.metrics.statistics.intervals import CONFIDENCE, Ratio, family
-from iolens.metrics.statistics.run_blocks import run_blocks
+from iolens.metrics.statistics.paired import run_blocks
 from iolens.metrics.subjects.subject import Subject, Subjects
 from iolens.metrics.subjects.values import COMPLETE, PROFILES, values_of
 from iolens.missing import is_nan

@@ -1,4 +1,4 @@
-"""The conditions of a run as text that can be compared side by side: program, machine, storage, settings."""
+"""The conditions of a run as text that can be compared side by side, and the most that its storage could give."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from iolens.log import Job
 from iolens.log.job import EMULATED
 from iolens.metrics.comparison.settings import describe, size_text, volume_text
 from iolens.metrics.files.overview import file_systems
+from iolens.metrics.files.stripes.bound import MIB, has_limits, of_runs
 from iolens.metrics.files.stripes.striping import layouts
 from iolens.metrics.job.interfaces.mpiio import hints
 from iolens.metrics.once import once_per_job
@@ -135,3 +136,29 @@ def value_list(values: list[str]) -> str:
     shown = values[: _MOST if max(map(len, values)) <= _LONG else 1]
     more = len(values) - len(shown)
     return "; ".join([*shown, *([f"{more} more"] if more else [])])
+
+
+def subject_bounds(subjects: Subjects, device_rate: float = 0.0) -> dict[str, float]:
+    """Returns the bound in MiB/s by the subjects' letters, without subjects that have none. For emulated storage the
+    bound is that of `metrics.files.stripes.bound.of_runs` for the requested stripes and the observed writers (medians
+    over the runs); for other storage it is `device_rate`, in bytes per second, if that is given.
+    """
+    found = {}
+    for letter, subject in subjects.named:
+        most = _of_model(subject) or (device_rate / MIB if not _emulated(subject) else 0.0)
+        if most:
+            found[letter] = most
+    return found
+
+
+def _emulated(subject: Subject) -> bool:
+    """Returns whether any run of the subject was on emulated storage."""
+    kinds = {(trial.record.get("storage") or {}).get("kind") for trial in subject.trials}
+    return EMULATED in kinds or any(job.emulated for job in subject.jobs)
+
+
+def _of_model(subject: Subject) -> float:
+    """Returns the bound by the model in MiB/s; 0 if the runs do not record the numbers that the model needs."""
+    limits = next((trial.limits for trial in subject.trials if has_limits(trial.limits)), {})
+    found = of_runs(pd.json_normalize([dict(trial.record) for trial in subject.trials]), limits)
+    return found[0] if found else 0.0

@@ -14,8 +14,8 @@ from iolens.metrics.job.interfaces.operations import access_sizes, operation_cou
 from iolens.metrics.job.share import io_seconds
 from iolens.metrics.processor.ask import Ask
 from iolens.metrics.processor.mpi.calls import mpi_calls
-from iolens.metrics.processor.sampled.parts import OFF_CORE, UNKNOWN, UNTRACED
-from iolens.metrics.processor.sampled.parts import PARTS as PARTS_OF_TIME
+from iolens.metrics.processor.sampled.groups import OFF_CORE, UNKNOWN, UNTRACED
+from iolens.metrics.processor.sampled.groups import PARTS as PARTS_OF_TIME
 from iolens.metrics.processor.sampled.samples import profile, sampling
 from iolens.metrics.processor.time import efficiencies, in_parts, rank_time, whole_time
 from iolens.metrics.subjects.subject import Trial, Value

@@ -13,18 +13,14 @@ from iolens.metrics.files.grouped import families_of
 from iolens.metrics.grouping import Groups
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.regions import region_paths
-from iolens.metrics.processor.sampled.parts import ASLEEP, COMPUTE, RUNNABLE
+from iolens.metrics.processor.sampled.groups import ASLEEP, COMPUTE, RUNNABLE
 from iolens.metrics.processor.time import rank_time
 from iolens.metrics.processor.usage import core_use
-from iolens.metrics.why.activities import Activities, activities_of
 from iolens.metrics.why.calls.joins import Joins, joins_of
-from iolens.metrics.why.calls.program import CORE, Program, program_of
+from iolens.metrics.why.calls.program import CORE, OUTSIDE, Program, by_region, program_of, sound_part, whole_part
 from iolens.metrics.why.calls.progress import NO_PROGRESS, progress_of
-from iolens.metrics.why.calls.regions import OUTSIDE, by_region
-from iolens.metrics.why.calls.whole import sound_part, whole_part
 from iolens.metrics.why.causes import Causes, causes_of
-from iolens.metrics.why.path import critical_path, lost_cores
-from iolens.metrics.why.places import with_places
+from iolens.metrics.why.path import Activities, activities_of, critical_path, lost_cores, with_places
 from iolens.metrics.why.replay import Graph, graph_of
 from iolens.metrics.why.unknown import NOTHING_OF_RANKS, OfRanks, Unknown, unknown_of
 from iolens.metrics.why.waits import PATTERNS, Waits, waits_of

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from iolens.metrics.why.activities import Activities
 from iolens.metrics.why.calls.joins import ALL, Joins
 from iolens.metrics.why.calls.program import Program
+from iolens.metrics.why.path import Activities
 from iolens.metrics.why.waits import PATTERNS, Waits
 
 _ROUNDING = 1e-9

@@ -21,8 +21,7 @@ import numpy as np
 from iolens.errors import IolensError
 from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, Joins, latest_lower
 from iolens.metrics.why.calls.program import Program
-from iolens.metrics.why.calls.progress import NO_MORE, More, Pairs
-from iolens.metrics.why.calls.rendezvous import is_rendezvous
+from iolens.metrics.why.calls.progress import NO_MORE, More, Pairs, is_rendezvous
 from iolens.places import folders_of_libraries
 
 _LAYOUT = 3

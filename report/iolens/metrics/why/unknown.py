@@ -11,8 +11,7 @@ import numpy as np
 from iolens.log.records import Records
 from iolens.metrics.why.calls.joins import NEIGHBOURS, Joins
 from iolens.metrics.why.calls.program import CORE, FAULT, FILE, FILES, LOCK, MPI, SLEEP, Program
-from iolens.metrics.why.calls.progress import Progress
-from iolens.metrics.why.calls.rendezvous import CERTAINLY_BLOCKED, calls_of_one, is_rendezvous
+from iolens.metrics.why.calls.progress import CERTAINLY_BLOCKED, Progress, calls_of_one, is_rendezvous
 from iolens.metrics.why.replay import Graph
 
 _WAITS_ALONE = re.compile(

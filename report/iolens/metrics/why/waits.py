@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from iolens.metrics.why.calls.joins import ALL, LOWER_FIRST, ROOT_FIRST, ROOT_LAST, SOME, Joins, latest_lower
-from iolens.metrics.why.calls.polling import REPEATED
-from iolens.metrics.why.calls.program import Program
-from iolens.metrics.why.calls.progress import Progress
-from iolens.metrics.why.calls.rendezvous import calls_of_one, is_rendezvous
+from iolens.metrics.why.calls.program import REPEATED, Program
+from iolens.metrics.why.calls.progress import Progress, calls_of_one, is_rendezvous
 
 PATTERNS = (
     "late sender",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
 
-    from iolens.metrics.times.timeline import Timeline
+    from iolens.metrics.times.timespans import Timeline
 
 
 Style: TypeAlias = Literal["body", "lead", "code", "heading", "note", "finding", "small"]

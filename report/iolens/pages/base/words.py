@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from datetime import datetime, timezone
 
-from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.settings import (
     UNITS,
+    Measure,
     brief_seconds_text,
     part_text,
     percent_text,

@@ -93,8 +93,8 @@ def _typical_so_far(results: Results, most: int) -> Table | None:
     """Returns every point's typical value so far (`metrics/comparison/results.py`), the best first; None if no value
     is compared.
     """
-    from iolens.metrics.comparison.measure import BANDWIDTH
     from iolens.metrics.comparison.results import compare
+    from iolens.metrics.comparison.settings import BANDWIDTH
 
     points = compare(results.runs, results.settings, results.measure).points
     points = points[points["count"] > 0].sort_values("value", ascending=results.measure.less_is_better, kind="stable")

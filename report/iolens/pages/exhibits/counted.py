@@ -8,9 +8,9 @@ from iolens.log import Job
 from iolens.metrics.processor import counters
 from iolens.metrics.processor.counters import SCALES
 from iolens.metrics.processor.io import sites
+from iolens.metrics.processor.traced import calls
 from iolens.metrics.processor.traced import calls as traced_calls
-from iolens.metrics.processor.traced import heap
-from iolens.metrics.processor.traced.counters import events_in_calls, traced_counters
+from iolens.metrics.processor.traced.calls import events_in_calls, traced_counters
 from iolens.missing import is_nan
 from iolens.pages.base import words
 from iolens.pages.base.blocks import Block
@@ -229,7 +229,7 @@ _SOURCE = "iolens run --trace heap"
 HEAP: Exhibit[Job] = Exhibit(
     name="heap",
     title="Memory from malloc, by rank",
-    metric=heap.heap,
+    metric=calls.heap,
     columns=[_RANK, Column("at second", "high_time", words.seconds), *_AMOUNTS],
     note="High water: bytes in use when the rank's heap was largest, and the time of that since the start. Not "
     "freed: in use when recording ended (in MPI_Finalize, or when the program ended). Sizes are those that the "
@@ -240,7 +240,7 @@ HEAP: Exhibit[Job] = Exhibit(
 HEAP_CALLERS: Exhibit[Job] = Exhibit(
     name="heap_callers",
     title="Memory from malloc, by caller",
-    metric=heap.heap_callers,
+    metric=calls.heap_callers,
     columns=[_RANK, Column("caller", "caller"), *_AMOUNTS],
     note="High water: bytes that the caller had in use when the rank's heap was largest. The caller is the function "
     "that called malloc or a related function; in C++, the one that called operator new.",

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from iolens.log import Job
 from iolens.log.records import Records
-from iolens.metrics.files import costly_files, locks, mapped, shared
+from iolens.metrics.files import costly_files, special_uses
 from iolens.metrics.files import overview as files
-from iolens.metrics.job.interfaces import extra, failed, network, rings
-from iolens.metrics.job.interfaces.gpu_storage import gpu_storage
+from iolens.metrics.job.interfaces import private_counts
+from iolens.metrics.job.interfaces.private_counts import gpu_storage
 from iolens.pages.base import words
 from iolens.pages.base.blocks import Ranks
 from iolens.pages.base.columns import FAMILY_NOTE, FAMILY_SIZE
@@ -32,7 +32,7 @@ def _shared_note(job: Job) -> str:
         "s: read, write and metadata time of that rank in the file; σ: standard deviation over the ranks of the file."
     )
     family = " For a family of files, the row shows the file whose slowest rank took longest."
-    return said + (family if _has_families(shared.variance(job)) else "")
+    return said + (family if _has_families(special_uses.variance(job)) else "")
 
 
 def _ranks_of(job: Job, rows: Records) -> Ranks:
@@ -120,9 +120,9 @@ COSTLY_FILES: Exhibit[Job] = Exhibit(
 SHARED_FILES: Exhibit[Job] = Exhibit(
     name="shared_files",
     title="Files of several ranks: fastest and slowest rank",
-    metric=shared.variance,
-    whole=lambda job: shared.variance(job, EVERY, by_family=False),
-    listed=lambda job: shared.variance(job, EVERY),
+    metric=special_uses.variance,
+    whole=lambda job: special_uses.variance(job, EVERY, by_family=False),
+    listed=lambda job: special_uses.variance(job, EVERY),
     columns=[
         Column("file", "path"),
         FAMILY_SIZE,
@@ -143,7 +143,7 @@ SHARED_FILES: Exhibit[Job] = Exhibit(
 OTHER_CALLS: Exhibit[Job] = Exhibit(
     name="other_calls",
     title="Other calls on files and folders",
-    metric=extra.other_calls,
+    metric=private_counts.other_calls,
     columns=[Column("calls", "call"), Column("count", "count", words.count), Column("files", "files", words.count)],
     note="Summed over all ranks; Darshan has no counters for these. Bytes of sendfiles, copies and splices are among "
     "the POSIX reads and writes.",
@@ -152,9 +152,9 @@ OTHER_CALLS: Exhibit[Job] = Exhibit(
 FILE_LOCKS: Exhibit[Job] = Exhibit(
     name="file_locks",
     title="Time in file locks",
-    metric=locks.file_locks,
-    whole=lambda job: locks.file_locks(job, by_family=False),
-    listed=locks.file_locks,
+    metric=special_uses.file_locks,
+    whole=lambda job: special_uses.file_locks(job, by_family=False),
+    listed=special_uses.file_locks,
     columns=[
         Column("file", "path"),
         FAMILY_SIZE,
@@ -175,9 +175,9 @@ FILE_LOCKS: Exhibit[Job] = Exhibit(
 MAPPED_FILES: Exhibit[Job] = Exhibit(
     name="mapped_files",
     title="Files mapped into memory",
-    metric=mapped.mapped_files,
-    whole=lambda job: mapped.mapped_files(job, by_family=False),
-    listed=mapped.mapped_files,
+    metric=special_uses.mapped_files,
+    whole=lambda job: special_uses.mapped_files(job, by_family=False),
+    listed=special_uses.mapped_files,
     columns=[
         Column("file", "path"),
         FAMILY_SIZE,
@@ -201,7 +201,7 @@ MAPPED_FILES: Exhibit[Job] = Exhibit(
 FAILED_CALLS: Exhibit[Job] = Exhibit(
     name="failed_calls",
     title="Failed calls on files",
-    metric=failed.failed_calls,
+    metric=private_counts.failed_calls,
     columns=lambda job: [
         Column("operation", "operation"),
         Column("error", "error"),
@@ -216,7 +216,7 @@ FAILED_CALLS: Exhibit[Job] = Exhibit(
 RINGS: Exhibit[Job] = Exhibit(
     name="io_uring",
     title="Requests through rings of io_uring",
-    metric=rings.rings,
+    metric=private_counts.rings,
     columns=[
         Column("count", "name"),
         Column("over all ranks", "total", words.count),
@@ -231,7 +231,7 @@ RINGS: Exhibit[Job] = Exhibit(
 CONNECTIONS: Exhibit[Job] = Exhibit(
     name="connections",
     title="TCP connections that the job made",
-    metric=network.connections,
+    metric=private_counts.connections,
     columns=[
         Column("to", "address"),
         Column("ranks", "ranks", words.count),
@@ -250,9 +250,9 @@ CONNECTIONS: Exhibit[Job] = Exhibit(
 HTTP_REQUESTS: Exhibit[Job] = Exhibit(
     name="http_requests",
     title="Requests through libcurl",
-    metric=network.http_requests,
-    whole=lambda job: network.http_requests(job, by_family=False),
-    listed=network.http_requests,
+    metric=private_counts.http_requests,
+    whole=lambda job: private_counts.http_requests(job, by_family=False),
+    listed=private_counts.http_requests,
     columns=[
         Column("address", "url"),
         FAMILY_SIZE,

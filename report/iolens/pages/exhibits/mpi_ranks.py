@@ -8,9 +8,9 @@ import numpy as np
 
 from iolens.lazy import pd
 from iolens.log import Job
+from iolens.metrics.processor.mpi import calls, rank_order, rank_places
 from iolens.metrics.processor.mpi import calls as mpi
-from iolens.metrics.processor.mpi import functions, peers, rank_order, rank_places
-from iolens.metrics.processor.mpi import settings as mpi_settings
+from iolens.metrics.processor.mpi import rank_places as mpi_settings
 from iolens.pages.base import columns, words
 from iolens.pages.base.blocks import FigureBlock
 from iolens.pages.base.columns import IMBALANCE_PERCENT, NAME, guarded_seconds, share_columns
@@ -52,7 +52,7 @@ def _peer_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the matrix of bytes by sender and receiver."""
     from iolens.figures.job_ranks import peer_map
 
-    matrix, group = peers.peer_matrix(job)
+    matrix, group = calls.peer_matrix(job)
     caption = "" if group == 1 else f"A row and a column stand for {group} ranks. "
     caption += "Look for pairs of ranks with far more bytes than the others."
     pairs = ((f"rank {row * group} to rank {column * group}", moved) for (row, column), moved in np.ndenumerate(matrix))
@@ -79,9 +79,9 @@ _FEW_CALLS = 10
 """Mean number of calls below which digits after the decimal point are printed."""
 
 
-def _mean_calls(calls: float) -> str:
+def _mean_calls(number: float) -> str:
     """Returns the number of calls of an average rank."""
-    return words.digits(calls) if calls < _FEW_CALLS else words.count(round(calls))
+    return words.digits(number) if number < _FEW_CALLS else words.count(round(number))
 
 
 MPI_CALLS: Exhibit[Job] = Exhibit(
@@ -109,7 +109,7 @@ MPI_CALLS: Exhibit[Job] = Exhibit(
 MPI_FUNCTIONS: Exhibit[Job] = Exhibit(
     name="mpi_functions",
     title="MPI functions",
-    metric=functions.mpi_functions,
+    metric=calls.mpi_functions,
     columns=[
         Column("function", "function"),
         Column("kind", "part"),
@@ -170,7 +170,7 @@ MPI_SITES: Exhibit[Job] = Exhibit(
 MPI_PEERS: Exhibit[Job] = Exhibit(
     name="mpi_peers",
     title="Pairs of ranks with the most bytes",
-    metric=peers.mpi_peers,
+    metric=calls.mpi_peers,
     columns=[
         Column("sender", "rank", _peer),
         Column("receiver", "peer", _peer),
@@ -189,7 +189,7 @@ MPI_PEERS: Exhibit[Job] = Exhibit(
 MPI_DISTANCE: Exhibit[Job] = Exhibit(
     name="mpi_distance",
     title="Messages by distance of the ranks",
-    metric=peers.mpi_distance,
+    metric=calls.mpi_distance,
     columns=[
         Column("distance", "distance", words.count),
         Column("Msg Bytes%", "share", words.points),
@@ -205,7 +205,7 @@ MPI_DISTANCE: Exhibit[Job] = Exhibit(
 MPI_NODES: Exhibit[Job] = Exhibit(
     name="mpi_nodes",
     title="Messages within and between nodes",
-    metric=peers.mpi_nodes,
+    metric=calls.mpi_nodes,
     columns=[
         Column("", "where"),
         Column("Msg Bytes%", "share", words.points),

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.metrics.job.interfaces import extra, hdf5, mpiio, operations
+from iolens.metrics.job.interfaces import hdf5, mpiio, operations, private_counts
 from iolens.missing import is_nan
 from iolens.pages.base import columns, words
 from iolens.pages.base.blocks import FigureBlock
@@ -260,7 +260,7 @@ COLLECTIVES: Exhibit[Job] = Exhibit(
 OTHER_MPIIO_CALLS: Exhibit[Job] = Exhibit(
     name="other_mpiio_calls",
     title="Other MPI-IO calls",
-    metric=extra.other_mpiio_calls,
+    metric=private_counts.other_mpiio_calls,
     columns=[
         Column("calls", "call"),
         Column("count", "count", words.count),

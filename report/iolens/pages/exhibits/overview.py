@@ -19,7 +19,7 @@ from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest
-from iolens.metrics.job import about, cost, start_up, unknown
+from iolens.metrics.job import about, cost, share, unknown
 from iolens.metrics.job.gauges import is_without_io
 from iolens.metrics.job.interfaces import mpiio
 from iolens.metrics.once import once_per_job
@@ -61,9 +61,9 @@ PROGRAMS: Exhibit[Job] = Exhibit(
 
 def _amount(value: float, what: str) -> str:
     """Formats a count or a time; the time before recording is known only to a hundredth of a second."""
-    if what == start_up.BEFORE:
+    if what == share.BEFORE:
         return f"{value:,.2f}"
-    return words.seconds(value) if what == start_up.FIRST else words.count(value)
+    return words.seconds(value) if what == share.FIRST else words.count(value)
 
 
 def _start_note(job: Job) -> str:
@@ -72,15 +72,15 @@ def _start_note(job: Job) -> str:
         "Before recording began, the process loaded its libraries; time before an exec counts, too. The calls of the "
         "loader are not recorded."
     )
-    found = start_up.start_up(job)
-    has_entries = len(found) > 0 and start_up.ENTRIES in found["what"].tolist()
+    found = share.start_up(job)
+    has_entries = len(found) > 0 and share.ENTRIES in found["what"].tolist()
     return said + (" Only rank 0 asks which entries of LD_LIBRARY_PATH are folders." if has_entries else "")
 
 
 START_UP: Exhibit[Job] = Exhibit(
     name="start_up",
     title="How the processes started",
-    metric=start_up.start_up,
+    metric=share.start_up,
     columns=lambda job: [
         Column("what", "what"),
         *([Column("least", ("least", "what"), _amount)] * (job.nprocs > 1)),

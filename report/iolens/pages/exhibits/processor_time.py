@@ -10,8 +10,9 @@ import numpy as np
 
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.metrics.processor import regions, steps, threads, time
-from iolens.metrics.processor.sampled import inclusive, parts, profile_time, samples
+from iolens.metrics.processor import regions, steps, time, usage
+from iolens.metrics.processor.sampled import groups, profile_time, samples
+from iolens.metrics.processor.traced import functions
 from iolens.metrics.processor.usage import core_use
 from iolens.missing import is_nan
 from iolens.pages.base import columns, words
@@ -50,8 +51,8 @@ def time_note(job: Job) -> str:
     if each is None:
         return ""
     said, whose = [], "each rank's" if job.nprocs > 1 else "its"
-    outside = parts.beyond(bool(each[parts.UNTRACED].any()))
-    if any(each[part].any() for part in parts.OUTSIDE if part != parts.UNKNOWN):
+    outside = groups.beyond(bool(each[groups.UNTRACED].any()))
+    if any(each[part].any() for part in groups.OUTSIDE if part != groups.UNKNOWN):
         said = [
             f"On a core, waiting for a core and asleep: as the kernel counts them, of {whose} busiest thread, "
             f"{outside}. Processor time inside these calls belongs to them."
@@ -59,12 +60,12 @@ def time_note(job: Job) -> str:
     if samples.is_sampled(job) and not time.is_traced(job):
         said = [f"From samples of {whose} busiest thread: shares of the run time."]
     elif time.summed_mpi(job) is not None and core_use(job) is None:
-        less = ", less the calls that may lie in MPI-IO" if each[parts.ANY_MPI].any() else ""
+        less = ", less the calls that may lie in MPI-IO" if each[groups.ANY_MPI].any() else ""
         said = [f"I/O: the time in the records of files. MPI: as Darshan's module APMPI timed it{less}."]
     if time.has_timed_barriers(job):
         said.append("MPI synchronisation: with the timed barriers before collectives.")
     said += [meaning for part, meaning in _MEANINGS.items() if each[part].any()]
-    if each[parts.UNKNOWN].any():
+    if each[groups.UNKNOWN].any():
         why = _COUNTED_TOGETHER if core_use(job) is not None else _NOT_COUNTED
         said.append(f"Not attributed: {outside}; {why}")
         if job.is_recovered:
@@ -75,13 +76,13 @@ def time_note(job: Job) -> str:
 
 
 _MEANINGS = {
-    parts.UNTRACED: "Computing or MPI: on a core, MPI calls were not timed (iolens run --trace mpi).",
-    parts.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
-    parts.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
-    parts.POINT: "MPI point-to-point: with waits for requests.",
-    parts.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
-    parts.START: "Start and end: MPI_Init and MPI_Finalize.",
-    parts.PROFILER: "The profiler: time that it added to MPI_Init, and samples in its own code.",
+    groups.UNTRACED: "Computing or MPI: on a core, MPI calls were not timed (iolens run --trace mpi).",
+    groups.ASLEEP: "Asleep or blocked: in sleeps, locks, pipes, waits for children.",
+    groups.OPENMP: "In OpenMP's library: barriers, locks, idle workers and starts of parallel regions, from samples.",
+    groups.POINT: "MPI point-to-point: with waits for requests.",
+    groups.OFF_CORE: "Not on a core: asleep, or waiting for a core.",
+    groups.START: "Start and end: MPI_Init and MPI_Finalize.",
+    groups.PROFILER: "The profiler: time that it added to MPI_Init, and samples in its own code.",
 }
 """The meaning of each part, shown for a part that has any time."""
 
@@ -153,7 +154,7 @@ def _thread_note(job: Job) -> str:
         "run --sample) threads that spin there count as working. Imb. Time: working time of the busiest thread minus "
         f"mean; Imb. Time%: {IMBALANCE_PERCENT}, of N threads."
     )
-    found = threads.thread_balance(job)
+    found = usage.thread_balance(job)
     if found is None or not np.nan_to_num(found["openmp"]).any():
         return said
     return f"{said} OpenMP: time in its library (barriers, locks, idle workers), from samples, with or without a core."
@@ -162,7 +163,7 @@ def _thread_note(job: Job) -> str:
 THREAD_BALANCE: Exhibit[Job] = Exhibit(
     name="thread_balance",
     title="Balance among the threads of a rank",
-    metric=threads.thread_balance,
+    metric=usage.thread_balance,
     columns=[
         Column("rank", "rank", words.count),
         Column("threads", "threads", words.count),
@@ -178,7 +179,7 @@ THREAD_BALANCE: Exhibit[Job] = Exhibit(
         Column("OpenMP%", "openmp_share", words.points, optional=True),
     ],
     note=_thread_note,
-    whole=lambda job: threads.thread_balance(job, EVERY),
+    whole=lambda job: usage.thread_balance(job, EVERY),
     source=_SOURCE,
 )
 
@@ -214,9 +215,9 @@ def _profile_note(job: Job) -> str:
         "" if time.is_traced(job) or job.nprocs < 2 else ", including MPI, because MPI was not traced (--trace mpi)"
     )
     inside = (
-        f"{inclusive.INSIDE}: inclusive times of functions of the program and of libraries, which overlap each other "
+        f"{functions.INSIDE}: inclusive times of functions of the program and of libraries, which overlap each other "
         f"and the rows above; Time%: share of the total time of the ranks."
-        if inclusive.inclusive_rows(job) is not None
+        if functions.inclusive_rows(job) is not None
         else ""
     )
     sync = "MPI_SYNC: the timed barriers before collectives." if time.has_timed_barriers(job) else ""
@@ -261,12 +262,12 @@ def _profile_figure(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields the figure with a bar for each function, the busiest first; nothing without functions."""
     from iolens.figures.job_ranks import profile_bars
 
-    groups = found["name"].where(found["level"] == "group").ffill()
-    functions = found.assign(group=groups)[found["level"] == "function"]
-    if len(functions):
-        says = columns.largest(zip(functions["name"], functions["share"], strict=True), words.points)
+    group_of_row = found["name"].where(found["level"] == "group").ffill()
+    busiest = found.assign(group=group_of_row)[found["level"] == "function"]
+    if len(busiest):
+        says = columns.largest(zip(busiest["name"], busiest["share"], strict=True), words.points)
         title = "Functions with most samples"
-        yield FigureBlock(profile_bars(functions), "Share of all samples.", title=title, says=says)
+        yield FigureBlock(profile_bars(busiest), "Share of all samples.", title=title, says=says)
 
 
 def _no_lines(job: Job) -> str:

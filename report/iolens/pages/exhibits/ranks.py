@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from iolens.lazy import pd
 from iolens.log import Job
-from iolens.metrics.job import balance, processes
-from iolens.metrics.processor import memory_nodes, process
-from iolens.metrics.processor.balance import LEVELS, load_balance
-from iolens.metrics.processor.io import files
-from iolens.metrics.processor.sampled import inclusive
+from iolens.metrics.job import balance
+from iolens.metrics.job.interfaces import private_counts
+from iolens.metrics.processor import usage
+from iolens.metrics.processor.io import ranks
+from iolens.metrics.processor.traced import functions
+from iolens.metrics.processor.traced.functions import LEVELS, load_balance
 from iolens.missing import is_nan
 from iolens.pages.base import columns, words
 from iolens.pages.base.blocks import FigureBlock
@@ -38,7 +39,7 @@ def _usage_figures(job: Job, found: pd.DataFrame) -> Iterable[FigureBlock]:
     """Yields a figure of memory and processor time of each rank, if there are several and the log has all of them."""
     from iolens.figures.job_transfers import memory_bars, processor_bars
 
-    apart = processes.rank_usage(job)
+    apart = private_counts.rank_usage(job)
     if apart is not None and len(apart) == job.nprocs > 1:
         each = apart.frame().set_index("rank")
         caption = "Look for ranks far above the mean."
@@ -100,7 +101,7 @@ RANK_BALANCE: Exhibit[Job] = Exhibit(
 PROCESSES: Exhibit[Job] = Exhibit(
     name="processes",
     title="Memory and processor use of the processes",
-    metric=processes.usage,
+    metric=private_counts.usage,
     columns=_usage_columns,
     note=_usage_note,
     draw=_usage_figures,
@@ -130,7 +131,7 @@ _FILE_NOTE = (
 FILE_INPUT: Exhibit[Job] = Exhibit(
     name="file_input",
     title="File input by file",
-    metric=files.file_input,
+    metric=ranks.file_input,
     columns=_pat_file_columns("read"),
     note=_FILE_NOTE,
     asked=True,
@@ -140,7 +141,7 @@ FILE_INPUT: Exhibit[Job] = Exhibit(
 FILE_OUTPUT: Exhibit[Job] = Exhibit(
     name="file_output",
     title="File output by file",
-    metric=files.file_output,
+    metric=ranks.file_output,
     columns=_pat_file_columns("write"),
     note=_FILE_NOTE,
     asked=True,
@@ -150,7 +151,7 @@ FILE_OUTPUT: Exhibit[Job] = Exhibit(
 MEMORY: Exhibit[Job] = Exhibit(
     name="memory",
     title="Largest resident set of each rank",
-    metric=process.memory,
+    metric=usage.memory,
     columns=[NAME, Column("HiMem", "max_rss", words.size), *share_columns("HiMem", "max_rss", "B")[2:]],
     note="Values of an average rank, and of the ranks with the largest, median and smallest value.",
     asked=True,
@@ -162,7 +163,7 @@ MEMORY: Exhibit[Job] = Exhibit(
 MEMORY_NODES: Exhibit[Job] = Exhibit(
     name="memory_nodes",
     title="Memory of the ranks by NUMA node",
-    metric=memory_nodes.memory_nodes,
+    metric=ranks.memory_nodes,
     columns=[
         Column("rank", "rank", lambda rank: "other ranks, together" if rank < 0 else str(rank)),
         Column("NUMA node", "memory_node", lambda node: "others" if node < 0 else str(node)),
@@ -179,7 +180,7 @@ MEMORY_NODES: Exhibit[Job] = Exhibit(
 PROGRAM_TIME: Exhibit[Job] = Exhibit(
     name="program_time",
     title="Processor time of the ranks",
-    metric=process.program_time,
+    metric=usage.program_time,
     columns=[
         NAME,
         *share_columns("Time", "time")[1:],
@@ -204,9 +205,9 @@ def _balance_note(job: Job) -> str:
         f"Means over all ranks. Imb. Time: slowest rank minus mean; Imb. Time%: {IMBALANCE_PERCENT}. "
         "MPI-IO: time of its calls without the POSIX time inside them; exchange includes waiting for other ranks."
     )
-    if inclusive.inclusive_rows(job) is None:
+    if functions.inclusive_rows(job) is None:
         return said
-    return f"{said} {inclusive.INSIDE}: inclusive times, which overlap one another and the rows above."
+    return f"{said} {functions.INSIDE}: inclusive times, which overlap one another and the rows above."
 
 
 LOAD_BALANCE: Exhibit[Job] = Exhibit(

@@ -11,7 +11,7 @@ from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.files.stripes import ost, striping
 from iolens.metrics.job import ranks
-from iolens.metrics.job.interfaces import lustre_client, mpiio
+from iolens.metrics.job.interfaces import mpiio, private_counts
 from iolens.pages.base import columns, words
 from iolens.pages.base.blocks import FigureBlock
 from iolens.pages.base.columns import FAMILY_SIZE
@@ -201,7 +201,7 @@ STRIPE_RANKS: Exhibit[Job] = Exhibit(
 LUSTRE_CLIENT: Exhibit[Job] = Exhibit(
     name="lustre_client",
     title="Lustre clients of the job's nodes, from its start to its end",
-    metric=lustre_client.client_counters,
+    metric=private_counts.client_counters,
     columns=[
         Column("between client and", "layer", lambda layer: _CLIENT_LAYERS.get(str(layer), str(layer))),
         Column("counter", "counter"),

@@ -18,10 +18,8 @@ from iolens.metrics.comparison.settings import NamedLevel, three_digits
 from iolens.metrics.once import once_per_job
 from iolens.metrics.subjects import shapes as subject_shapes
 from iolens.metrics.subjects.aligned import ABSENT, SAME, aligned, numbers
-from iolens.metrics.subjects.bounds import subject_bounds
-from iolens.metrics.subjects.facts import aligned_facts
-from iolens.metrics.subjects.files_aligned import aligned_families, aligned_files
-from iolens.metrics.subjects.shapes import operation_calls
+from iolens.metrics.subjects.facts import aligned_facts, subject_bounds
+from iolens.metrics.subjects.shapes import aligned_families, aligned_files, operation_calls
 from iolens.metrics.subjects.subject import Subjects
 from iolens.metrics.subjects.values import PROFILES, RUN
 from iolens.missing import is_nan

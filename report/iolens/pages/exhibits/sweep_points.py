@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from iolens.lazy import pd
-from iolens.metrics.comparison.measure import Measure
 from iolens.metrics.comparison.results import Comparison
-from iolens.metrics.comparison.settings import level_text, name_text, size_text, sorted_levels, three_digits
+from iolens.metrics.comparison.settings import Measure, level_text, name_text, size_text, sorted_levels, three_digits
 from iolens.metrics.files.stripes.bound import has_limits
 from iolens.metrics.statistics.intervals import CONFIDENCE, claim
 from iolens.metrics.statistics.paired import method

@@ -11,7 +11,7 @@ from iolens.metrics.job import cost
 from iolens.metrics.job.interfaces import operations
 from iolens.metrics.once import once_per_job
 from iolens.metrics.times import clocks, periods, timespans, traces
-from iolens.metrics.times.timeline import timelines
+from iolens.metrics.times.timespans import timelines
 from iolens.pages.base import columns, words
 from iolens.pages.base.blocks import Block, Cells, FigureBlock
 from iolens.pages.base.exhibit import EVERY, Column, Exhibit
@@ -106,7 +106,7 @@ def mapped_layers(job: Job) -> list[str]:
         streams = module == "STDIO" and "STDIO" in job.frames and not operations.file_bytes(job, module)
         if (
             grids is not None
-            and grids[0].shape[1] >= timespans.FEWEST_BINS
+            and grids[0].shape[1] >= timespans.FEWEST_SPAN_BINS
             and (grids[0].any() or grids[1].any())
             and not streams
         ):

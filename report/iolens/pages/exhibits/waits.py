@@ -9,8 +9,7 @@ import numpy as np
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.why import answers
-from iolens.metrics.why.limits import limits
-from iolens.metrics.why.time_lines import time_lines
+from iolens.metrics.why.time_lines import limits, time_lines
 from iolens.missing import is_nan
 from iolens.pages.base import columns, words
 from iolens.pages.base.blocks import FigureBlock

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from iolens.metrics.files.users import EVERY_RANK
-from iolens.metrics.times.timeline import Timeline
+from iolens.metrics.files.costly_files import EVERY_RANK
+from iolens.metrics.times.timespans import Timeline
 from iolens.pages.base.blocks import About, Block, Cells, FigureBlock, Page, Ranks, Row, Table, Text, described
 from iolens.pages.html.svg import svg
 from iolens.pages.text.lines import NUMBER

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from iolens.lazy import pd
-from iolens.metrics.processor.sampled.feedback import line_number
-from iolens.metrics.processor.sampled.loop_nests import Loop, loops_of
+from iolens.metrics.processor.sampled.feedback import Loop, line_number, loops_of
 from iolens.pages.base import words
 from iolens.pages.base.blocks import Table
 

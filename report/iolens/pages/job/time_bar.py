@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from iolens.log import Job
 from iolens.metrics.files.stripes.striping import unrecorded_files
 from iolens.metrics.job.gauges import LITTLE_IO, is_without_io
-from iolens.metrics.job.run_parts import run_parts
-from iolens.metrics.job.share import io_mean_seconds, io_seconds
+from iolens.metrics.job.share import io_mean_seconds, io_seconds, run_parts
 from iolens.metrics.processor import time
 from iolens.pages.base import words
 from iolens.pages.base.blocks import Block, FigureBlock

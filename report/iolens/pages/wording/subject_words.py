@@ -14,7 +14,7 @@ from iolens.metrics.job.cost import moved_once
 from iolens.metrics.statistics.intervals import CONFIDENCE, PAIRED, RATIO, claim
 from iolens.metrics.subjects.aligned import ABSENT, SAME, UNSURE, aligned, blocks_of
 from iolens.metrics.subjects.facts import facts_of
-from iolens.metrics.subjects.files_aligned import aligned_files
+from iolens.metrics.subjects.shapes import aligned_files
 from iolens.metrics.subjects.subject import Subject, Subjects
 from iolens.metrics.subjects.values import FUNCTIONS, IN_MPI, RUN, WAITED, WENT
 from iolens.metrics.why.answers import why

@@ -12,13 +12,11 @@ from iolens.lab.storage import backends
 from iolens.lab.sweep.read.results import Results
 from iolens.lab.tune.trail import TUNING
 from iolens.lazy import pd
-from iolens.metrics.audit.setup import HELD
-from iolens.metrics.comparison.crowding import crowded
-from iolens.metrics.comparison.drift import drift
-from iolens.metrics.comparison.points import measured
+from iolens.metrics.audit.evidence import HELD
+from iolens.metrics.comparison.effects import drift
+from iolens.metrics.comparison.points import measured, split_runs, usual_range
 from iolens.metrics.comparison.results import Comparison, base_level
-from iolens.metrics.comparison.scatter import split_runs, usual_range
-from iolens.metrics.comparison.settings import describe, describe_one, three_digits, volume_text
+from iolens.metrics.comparison.settings import crowded, describe, describe_one, three_digits, volume_text
 from iolens.metrics.files.stripes.bound import MODEL_BOUNDS
 from iolens.missing import is_nan
 from iolens.pages.base.words import MOST_NAMED, name_list, plural, ratio_text, value_with_unit

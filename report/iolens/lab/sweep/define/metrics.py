@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from iolens.metrics.comparison.measure import Measure
+from iolens.metrics.comparison.settings import Measure
 
 AUTOMATIC, IO_BANDWIDTH, RUN_TIME, PATTERN = "automatic", "io_bandwidth", "run_time", "pattern"
 

@@ -28,7 +28,7 @@ from iolens.lab.sweep.define.metrics import (
     measure_of_pattern,
 )
 from iolens.log import read_log
-from iolens.metrics.comparison.measure import Measure
+from iolens.metrics.comparison.settings import Measure
 from iolens.metrics.subjects.aligned import Key, numbers
 from iolens.metrics.subjects.gate import names_of
 from iolens.metrics.subjects.subject import Subject, Trial

@@ -22,8 +22,7 @@ from iolens.lab.sweep.define.metrics import FACTS, METRICS
 from iolens.lab.sweep.read.answers import answer_in, with_answers
 from iolens.lab.sweep.read.measured import Chosen, chosen_metric, printed_bandwidth
 from iolens.lazy import pd
-from iolens.metrics.comparison.measure import Measure
-from iolens.metrics.comparison.settings import NamedLevel, level_order
+from iolens.metrics.comparison.settings import Measure, NamedLevel, level_order
 
 _MIB = 2**20
 

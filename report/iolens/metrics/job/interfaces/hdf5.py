@@ -9,7 +9,7 @@ from iolens.log.records import Records
 from iolens.metrics.files.grouped import families_of, names_of_groups, settings_of_families
 from iolens.metrics.grouping import Groups, ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.mpi.nodes import chains
+from iolens.metrics.processor.sampled.call_chains import chains
 
 
 @once_per_job

@@ -1,20 +1,26 @@
-"""The I/O of single ranks: time, calls and bytes by layer, kind and file, for ranks that the log lists separately."""
+"""The I/O of single ranks: time, calls and bytes by layer, kind and file, averages for each file, and memory by NUMA
+node.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from iolens.lazy import pd
 from iolens.log import Job
-from iolens.log.records import Records
+from iolens.log.records import Records, as_records
+from iolens.metrics.files.grouped import families_of_names
 from iolens.metrics.files.overview import lowest, path_column
 from iolens.metrics.files.use import among
-from iolens.metrics.grouping import Groups, stacked
-from iolens.metrics.job.interfaces.layers import LAYERS, io_time
+from iolens.metrics.grouping import Groups, ordered, stacked
+from iolens.metrics.job.interfaces.layers import LAYERS, MIB, io_time
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.sampled.private import table_records
+from iolens.metrics.processor.ask import DEFAULT, LEFT_OUT, Ask, kept
+from iolens.metrics.processor.sampled.call_chains import table_records
 
 _KINDS = {"read": ("READ", "BYTES_READ"), "write": ("WRITE", "BYTES_WRITTEN"), "meta": ("META", None)}
 _META = {
@@ -200,3 +206,79 @@ def _function_rows(
             },
         }
     )
+
+
+_SYSTEM = re.compile(r"/(proc|sys)/")
+_COLUMNS = ["name", "files", "seconds", "mib", "rate", "ranks", "calls", "bytes_per_call", "bytes"]
+
+
+@once_per_job
+def file_input(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+    """Returns the files that were read: one row for all files, then one row per file or family of files, most bytes
+    first, without files in /proc and /sys.
+
+    Columns: name, files, ranks (that read them), means over these ranks (seconds, mib in 2^20 bytes, calls), rate (all
+    bytes over all time, MiB/s), bytes_per_call, bytes (of all ranks). All layers but MPI-IO count. NaN: the ranks that
+    read are not known, because the log merges the file's ranks. Rows with less than the threshold of the bytes and of
+    the time are left out; without a threshold, each file has a row.
+    """
+    return _rows_of_kind(job, "read", ask)
+
+
+@once_per_job
+def file_output(job: Job, ask: Ask = DEFAULT) -> pd.DataFrame | None:
+    """Returns the files that were written: the columns of `file_input`, with means over the ranks that wrote."""
+    return _rows_of_kind(job, "write", ask)
+
+
+def _rows_of_kind(job: Job, kind: str, ask: Ask) -> pd.DataFrame | None:
+    """Returns the rows of one kind of call; None without rows."""
+    moved = rank_io(job)
+    if moved is None:
+        return None
+    rows = moved.frame()
+    rows = rows[(rows["function"] == kind) & (rows["calls"] > 0) & ~rows["file"].str.match(_SYSTEM)]
+    rows = kept(as_records(rows.drop(columns=["function", "id"])), ask.where).frame()
+    if rows.empty:
+        return None
+    kin = families_of_names(rows["file"].to_numpy(object), by_family=ask.threshold > 0)
+    parts = zip(kin.labels, (part for _, part in rows.groupby(kin.place)), strict=True)
+    least = ask.threshold / 100 * rows[["bytes", "time"]].sum()
+    each = [_file_row(label, part) for label, part in parts if (part[["bytes", "time"]].sum() >= least).any()]
+    each.sort(key=lambda row: (-row["bytes"], row["name"]))
+    found = pd.DataFrame([_file_row("Total", rows), *each], columns=_COLUMNS)
+    found.attrs[LEFT_OUT] = len(kin.labels) - len(each)
+    return found
+
+
+def _file_row(name: str, part: pd.DataFrame) -> dict[str, Any]:
+    """Returns one row with the sums and means over some files."""
+    calls, moved, spent = (float(part[column].sum()) for column in ("calls", "bytes", "time"))
+    ranks = float(part["rank"].nunique()) if (part["rank"] >= 0).all() else float("nan")
+    return {
+        "name": name,
+        "files": part["file"].nunique(),
+        "seconds": spent / ranks,
+        "mib": moved / MIB / ranks,
+        "rate": moved / MIB / spent if spent > 0 else float("nan"),
+        "ranks": ranks,
+        "calls": calls / ranks,
+        "bytes_per_call": moved / calls,
+        "bytes": moved,
+    }
+
+
+@once_per_job
+def memory_nodes(job: Job) -> Records | None:
+    """Returns the resident memory of each rank on each NUMA node: rank (-1: other ranks together), memory_node (-1:
+    any), high_bytes (the most at any look), bytes (when recording ended), share (per cent of the rank's bytes).
+
+    Returns None if the log has no such rows, as on a machine with a single node.
+    """
+    rows = job.tables.get("memory_nodes")
+    if rows is None or not len(rows):
+        return None
+    ranks, of_rank = np.unique(rows["rank"], return_inverse=True)
+    whole = np.bincount(of_rank, rows["bytes"], len(ranks))[of_rank]
+    share = 100 * rows["bytes"] / np.where(whole > 0, whole, np.nan)
+    return ordered(rows.beside({"share": share}), "rank", "memory_node")

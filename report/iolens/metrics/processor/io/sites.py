@@ -7,10 +7,9 @@ from iolens.log.records import Records
 from iolens.metrics.files.overview import paths
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask
-from iolens.metrics.processor.mpi.nodes import with_callers
 from iolens.metrics.processor.regions import region_paths
+from iolens.metrics.processor.sampled.call_chains import table_frame, with_callers
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
-from iolens.metrics.processor.sampled.private import table_frame
 
 LEVELS = Levels(("group", "function", "caller", "file", "region"), ("function", "caller", PE))
 

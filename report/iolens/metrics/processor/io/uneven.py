@@ -11,8 +11,8 @@ from iolens.log.records import Records
 from iolens.metrics.files.overview import lowest
 from iolens.metrics.files.use import among
 from iolens.metrics.job.interfaces.layers import LAYERS, io_time
+from iolens.metrics.processor.sampled.call_chains import table_records
 from iolens.metrics.processor.sampled.groups import MPIIO
-from iolens.metrics.processor.sampled.private import table_records
 
 _ROUNDING = 1e-6
 """Relative error allowed in sums of times."""

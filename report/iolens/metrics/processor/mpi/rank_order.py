@@ -15,8 +15,7 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import ordered
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions
-from iolens.metrics.processor.mpi.peers import sent
+from iolens.metrics.processor.mpi.calls import mpi_rows, of_functions, sent
 
 _COLLECTIVE = r"MPI_(I?(all(gather|reduce|toall)|gather|scatter|reduce|bcast|scan|exscan)\w*|I?neighbor_\w+)"
 _PASSES = 4

@@ -17,8 +17,19 @@ from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.records import Records, as_records
 from iolens.metrics.grouping import Groups, labelled, ordered
-from iolens.metrics.processor.ask import DEFAULT, EVERY_PE, PE, THREAD, Ask, check_levels, kept, matching_ranks
-from iolens.metrics.processor.imbalance import NOT_KNOWN, imbalance, imbalance_percent
+from iolens.metrics.processor.ask import (
+    DEFAULT,
+    EVERY_PE,
+    NOT_KNOWN,
+    PE,
+    THREAD,
+    Ask,
+    check_levels,
+    imbalance,
+    imbalance_percent,
+    kept,
+    matching_ranks,
+)
 
 _SUMS_OF_OTHERS = ("total", "group")
 """Levels whose rows get no imbalance: the parts of such a row may be uneven in opposite ways, and their sum would hide

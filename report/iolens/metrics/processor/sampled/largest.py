@@ -11,10 +11,10 @@ import numpy as np
 from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.comparison.settings import seconds_text
-from iolens.metrics.job.processes import rank_usage
+from iolens.metrics.job.interfaces.private_counts import rank_usage
 from iolens.metrics.once import once_per_job
-from iolens.metrics.processor.mpi.functions import mpi_functions
-from iolens.metrics.processor.sampled.parts import (
+from iolens.metrics.processor.mpi.calls import mpi_functions
+from iolens.metrics.processor.sampled.groups import (
     ANY_MPI,
     ASLEEP,
     COMPUTE,
@@ -28,9 +28,8 @@ from iolens.metrics.processor.sampled.parts import (
     UNKNOWN,
     UNTRACED,
 )
-from iolens.metrics.processor.threads import UnevenThreads, working_threads
 from iolens.metrics.processor.time import in_parts, rank_time
-from iolens.metrics.processor.usage import CoreUse, core_use
+from iolens.metrics.processor.usage import CoreUse, UnevenThreads, core_use, working_threads
 
 _KINDS = (
     "compute",

@@ -9,14 +9,13 @@ from iolens.log.records import Records
 from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.ask import DEFAULT, PE, Ask, kept, matching_ranks
-from iolens.metrics.processor.balance import LEVELS as BALANCE
 from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.mpi.rank_places import rank_places
 from iolens.metrics.processor.sampled.drill import Levels, Measures, answer
 from iolens.metrics.processor.sampled.groups import TOOL, USER
-from iolens.metrics.processor.sampled.inclusive import with_inclusive
 from iolens.metrics.processor.time import by_rank
-from iolens.metrics.processor.traced.functions import COLUMNS, group_rows, timed_rows
+from iolens.metrics.processor.traced.functions import COLUMNS, group_rows, timed_rows, with_inclusive
+from iolens.metrics.processor.traced.functions import LEVELS as BALANCE
 
 LEVELS = Levels(BALANCE.known, ("group", "function"))
 _MEASURES = Measures("time", ("calls",))

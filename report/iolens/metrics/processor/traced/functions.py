@@ -1,4 +1,6 @@
-"""All functions that were timed call by call, in rows of single ranks."""
+"""All functions that were timed call by call, in rows of single ranks; those whose times include inner calls; and the
+ranks that were slow in them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,28 @@ from iolens.log import Job
 from iolens.log.records import Records
 from iolens.metrics.grouping import labelled, stacked
 from iolens.metrics.once import once_per_job
+from iolens.metrics.processor.ask import DEFAULT, NOT_KNOWN, PE, Ask, check_levels, kept, matching_ranks
 from iolens.metrics.processor.io.ranks import rank_io
 from iolens.metrics.processor.mpi.calls import mpi_rows
 from iolens.metrics.processor.regions import with_regions
+from iolens.metrics.processor.sampled.call_chains import chains, frame_name, table_records
+from iolens.metrics.processor.sampled.drill import Levels, Measures, answer, drill
 from iolens.metrics.processor.sampled.groups import MPI, USER
-from iolens.metrics.processor.sampled.private import table_records
-from iolens.metrics.processor.traced.names import OWN, with_function_names
+
+OWN = "functions"
+"""The group of the program's own functions."""
+
+
+def with_function_names(job: Job, rows: Records) -> Records:
+    """Adds the name of each function to the rows; rows that stand for several functions get `(others)`."""
+    known = chains(job) if (rows["group"] == OWN).any() else {}
+    columns = (rows[name].tolist() for name in ("rank", "node", "group", "function"))
+    names = [
+        frame_name(known[rank, node][-1]) if group == OWN and known.get((rank, node)) else function or "(others)"
+        for rank, node, group, function in zip(*columns, strict=True)
+    ]
+    return rows.beside({"function": np.array(names, object)})
+
 
 LEAVES = ("blas", "math")
 """Traced groups whose functions call no function that has a row of its own, so that their times do not overlap other
@@ -67,3 +85,89 @@ def in_capitals(rows: Records) -> Records:
 def group_rows(job: Job) -> Records | None:
     """Returns the private table `traced`."""
     return table_records(job, "traced")
+
+
+INSIDE = "Times that include called functions, and are in no sum"
+
+
+@once_per_job
+def inclusive_rows(job: Job) -> Records | None:
+    """Returns the columns of `timed_rows` for the program's own functions and for traced groups other than LEAVES
+    (EXCLUSIVE_LEAVES, if the log has exclusive times).
+    """
+    rows = group_rows(job)
+    if rows is None:
+        return None
+    leaves = EXCLUSIVE_LEAVES if EXCLUSIVE in rows else LEAVES
+    if not len(rows := rows.where(~np.isin(rows["group"], leaves))):
+        return None
+    return in_capitals(with_regions(job, with_function_names(job, rows))).take(*COLUMNS)
+
+
+def with_inclusive(
+    job: Job, found: Records | None, levels: Levels, measures: Measures, ask: Ask, whole: float
+) -> Records | None:
+    """Returns the rows of `drill`, followed by a second row of depth 0 and those of `inclusive_rows`, if functions are
+    a level.
+
+    The added rows give shares of `whole` seconds of an average rank, and no sums (NaN) for groups. With a filter, the
+    remaining rows are shown however small they are.
+    """
+    rows, by = inclusive_rows(job), ask.by or levels.default
+    check_levels(ask.by, levels.known)
+    if rows is None or "function" not in by:
+        return found
+    ranks, alone = matching_ranks(ask.where, max(job.nprocs, 1)), found is None or not len(found)
+    threshold = 0.0 if ask.where and alone else ask.threshold
+    below = drill(kept(rows, ask.where), by, measures, ranks, threshold, whole)
+    inside = _without_sums(below, measures, 1 + by.index("function"))
+    if len(inside) < 2:
+        return found
+    if found is None:
+        return inside
+    both = stacked([found, inside]) if len(found) else inside
+    both.left_out = found.left_out + below.left_out
+    return both
+
+
+def _without_sums(below: Records, measures: Measures, depth: int) -> Records:
+    """Removes the numbers of all rows above functions (`depth` is the level of functions), because inclusive times do
+    not add up. Such rows keep their names; those with no function below them are left out.
+    """
+    followed = np.append(below["depth"][1:], 0) > below["depth"]
+    below, left_out = below.where(followed | (below["depth"] >= depth)), below.left_out
+    sums = below["depth"] < depth
+    numbers = (*measures.sums, "share", "imbalance", "imbalance_percent", "most", "most_rank")
+    unknown = {name: np.where(sums, NOT_KNOWN, below[name]) for name in numbers}
+    inside = below.beside({**unknown, "name": np.where(below["depth"] == 0, INSIDE, below["name"])})
+    inside.left_out = left_out
+    return inside
+
+
+LEVELS = Levels(("group", "function", "file", "region"), ("group", "function", PE))
+_MEASURES = Measures("time", ("calls",))
+
+
+@once_per_job
+def load_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """Returns the time of calls by group and function, with the ranks that took most, median and least: rows of
+    `drill`.
+
+    `time` (seconds) and `calls` come from timed calls that do not overlap: I/O (POSIX, STDIO, MPI-IO beyond POSIX),
+    MPI, and exclusive times of traced functions. The inclusive times of traced functions follow below a second row of
+    depth 0. They have no share, because they are not part of the total; times below the threshold of the run time are
+    left out.
+    """
+    found = with_inclusive(job, exclusive_balance(job, ask), LEVELS, _MEASURES, ask, job.run_time)
+    if found is None:
+        return None
+    inside = np.cumsum(found["name"] == INSIDE) > 0
+    shown = found.beside({"share": np.where(inside, NOT_KNOWN, found["share"])})
+    shown.left_out = found.left_out
+    return shown
+
+
+@once_per_job
+def exclusive_balance(job: Job, ask: Ask = DEFAULT) -> Records | None:
+    """Returns `load_balance` without the functions whose time includes the time of functions that they called."""
+    return answer(job, timed_rows(job), LEVELS, _MEASURES, ask)

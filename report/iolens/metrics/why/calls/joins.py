@@ -13,10 +13,16 @@ from typing import Any
 import numpy as np
 
 from iolens.log.records import Records
-from iolens.metrics.why.calls.matching import matched, numbered_in_runs, row_keys
-from iolens.metrics.why.calls.neighbours import Near, near_of
+from iolens.metrics.why.calls.matching import (
+    Near,
+    WindowWaits,
+    matched,
+    near_of,
+    numbered_in_runs,
+    row_keys,
+    window_waits,
+)
 from iolens.metrics.why.calls.program import Program
-from iolens.metrics.why.calls.windows import WindowWaits, window_waits
 
 _POSTED_RECEIVES, _RECEIVES = ("irecv",), ("recv", "irecv")
 _SENDS = ("send", "isend")

@@ -1,17 +1,33 @@
-"""Call chains as functions: each function and its callers, from the program's main function on."""
+"""Call chains as functions: each function and its callers, from the main function on, and private tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.metrics.once import once_per_job
 from iolens.metrics.processor.sampled.groups import called_name, mpi_name
-from iolens.metrics.processor.sampled.private import table_frame
 from iolens.symbols.chains import ByRank, Frame, call_chains
 from iolens.symbols.function_names import is_python
 from iolens.symbols.resolve import resolve
+
+if TYPE_CHECKING:
+    from iolens.log.records import Records
+
+
+def table_records(job: Job, name: str) -> Records | None:
+    """Returns the rows of a private table (profiler/TABLES.md); None if the log has none."""
+    found = job.tables.get(name)
+    return None if found is None or not len(found) else found
+
+
+def table_frame(job: Job, name: str) -> pd.DataFrame | None:
+    """Returns the rows of a private table as a frame; None if the log has none."""
+    found = table_records(job, name)
+    return None if found is None else found.frame()
+
 
 Chain = tuple[Frame, ...]
 
