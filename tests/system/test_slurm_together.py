@@ -33,16 +33,15 @@ def test_jobs_of_one_submit_folder_keep_their_logs_apart(cluster: dict[str, str]
     jobs = [submitted(cluster, tmp_path, number) for number in range(JOBS)]
     let_go(tmp_path, JOBS)
     assert [job.wait(timeout=PATIENCE) for job in jobs] == [0] * JOBS
-    places = []
+    logs = []
     for number in range(JOBS):
         said = (tmp_path / f"out-{number}").read_text()
-        found = re.search(r"iolens: (\d+) logs in (.*?): ", said)
+        found = re.search(r"iolens: log: (.*?) \((\d+) processes", said)
         assert found, said
-        places.append(Path(found[2]))
-        logs = sorted(places[-1].glob("*.darshan"))
-        assert len(logs) == int(found[1])
-        assert len({run_of_log(log) for log in logs}) == 1
-        names = {Path(name).name for log in logs for name in read_log(log).names.values()}
+        logs.append(Path(found[1]))
+        job = read_log(logs[-1])
+        assert job.nprocs == int(found[2]) == 3
+        names = {Path(name).name for name in job.names.values()}
         assert {name for name in names if name.startswith("copy-")} == {f"copy-run{number}-1", f"copy-run{number}-2"}
-    assert len(set(places)) == JOBS
-    assert not list(tmp_path.glob("*.darshan"))
+    assert len({run_of_log(log) for log in logs}) == JOBS
+    assert sorted(logs) == sorted(tmp_path.glob("*.darshan"))

@@ -474,7 +474,8 @@ def _say_where_log_is(outcome: Outcome, profiler: str, output: Path | None, prog
             whole = collect_processes(outcome.logs, output, program)
         except (IolensError, OSError) as error:
             whole = outcome.logs[0].parent
-            say(f"the {len(outcome.logs)} logs are in {whole}, without merged tables: {short_reason(error)}")
+            reason = f"processes.csv or files.csv cannot be written: {short_reason(error)}"
+            say(f"the {len(outcome.logs)} logs are in {whole}; {reason}")
     if apart:
         say(apart)
     if profiler == "iolens":
