@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
 from iolens.advise import Finding, Verdict, diagnosis, rules
 from iolens.advise.finding import SEVERITIES
+from iolens.advise.rule import Rule
 from iolens.advise.table import RULES
 from iolens.log import read_log
 from iolens.pages.wording.job_lists import advice_json, advice_text
@@ -24,10 +26,12 @@ LOGS = {path.stem: path for folder in ("advice/logs", "data") for path in (TESTS
 
 def test_every_rule_has_its_place_in_the_order() -> None:
     """A rule that is missing in the table of rules is never applied, which nobody would notice."""
-    folder = Path(rules.__file__).parent
-    files = {path.stem for path in folder.rglob("*.py")} - {"__init__"}
-    assert len(RULES) == len(KNOWN) == len(files)
-    assert {rule.check.__module__.rpartition(".")[2] for rule in RULES} == files
+    modules = [
+        import_module(f"{rules.__name__}.{path.stem}") for path in Path(rules.__file__).parent.glob("*_rules.py")
+    ]
+    written = [value for module in modules for value in vars(module).values() if isinstance(value, Rule)]
+    assert {rule.id for rule in written} == KNOWN
+    assert len(RULES) == len(KNOWN) == len(written)
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,7 @@ def test_what_is_not_known_stays_null_where_the_compiler_knows_no_nan(tmp_path: 
     """With -Ofast isfinite of math.h is always true; a result that then contains `nan` is invalid JSON."""
     source = tmp_path / "main.c"
     source.write_text(
-        '#include "finite.h"\n#include "json.h"\n#include <stdlib.h>\n'
+        '#include "json.h"\n#include <stdlib.h>\n'
         "int main(int count, char **given) {\n"
         "    Json json = {stdout, false};\n"
         "    json_open(&json, NULL, '[');\n"

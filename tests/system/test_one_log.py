@@ -235,5 +235,5 @@ def test_the_exit_code_is_the_programs_where_tables_cannot_be_written(tmp_path: 
     script = "mkdir out/processes.csv; cat /etc/passwd > a; cat a > b; exit 3"
     done = iolens("run", "--apart", "--output", "out", "--", "bash", "-c", script, cwd=tmp_path)
     assert done.returncode == 3
-    assert f"logs are in {tmp_path / 'out'}, without merged tables: {os.strerror(21)}\n" in done.stderr
+    assert f"processes.csv or files.csv cannot be written: {os.strerror(21)}\n" in done.stderr
     assert "iolens: next: iolens report " in done.stderr

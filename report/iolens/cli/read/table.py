@@ -106,10 +106,16 @@ def _exhibits_of(log: Path | None) -> dict[str, tuple[Exhibit[Any], Any]]:
 
 
 def _exhibit_of(name: str, log: Path) -> tuple[Exhibit[Any], Any]:
-    """Returns the exhibit of that name and its subject; raises UsageError if there is none."""
+    """Returns the exhibit of that name and its subject; raises UsageError if there is none, and LogError if a folder
+    with several logs is asked for a table of one.
+    """
     from difflib import get_close_matches
 
+    from iolens.log import read_log
+
     known = _exhibits_of(log)
+    if name not in known and name in _exhibits_of(None):
+        read_log(log, ("job",))
     if name not in known:
         near = get_close_matches(name, known, 3, 0.5)
         hint = f"; do you mean {' or '.join(near)}?" if near else ""
