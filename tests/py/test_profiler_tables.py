@@ -14,7 +14,7 @@ MODULES = harness.ROOT / "profiler/src/modules"
 LIBC = [harness.ROOT / "calls" / f"{name}.def" for name in ("posix", "stdio")]
 SAMPLING = sorted((harness.ROOT / "profiler/src/sampling").glob("*.def"))
 OTHERS = [MODULES / name for name in ("posix/async.def", "posix/fresh.def", "hdf5/hdf5.def", "pnetcdf/pnetcdf.def")]
-PROFILER_KINDS = [MODULES / name / f"{name}_kinds.h" for name in ("posix", "stdio")]
+PROFILER_KINDS = [MODULES / "posix/posix_kinds.h", MODULES / "stdio/stdio_wrap.c"]
 STORAGE_KINDS = [harness.ROOT / "storage/src/kinds.h"]
 NEEDED = {
     "libc.so.6",
