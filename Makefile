@@ -13,8 +13,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
-# Files of tests that run side by side: many wait, and one with MPI fills four cores by itself.
-TEST_JOBS ?= $(shell n=$$(($$(nproc) + 1)); echo $$((n < 8 ? n : 8)))
+# Twice as many test files as cores run side by side, because tests wait for more than half of their time.
+TEST_JOBS ?= $(shell n=$$(($$(nproc) * 2)); echo $$((n < 8 ? n : 8)))
 export PATH := $(PATH):$(CURDIR)/.venv/bin
 
 option = $(if $($(1)),$(2) "$($(1))")
