@@ -64,8 +64,10 @@ def library() -> Path:
 def test_each_program_is_named_for_what_it_is(mode: str, options: tuple[str, ...], tmp_path: Path, capsys) -> None:
     """On a busy machine any program may be short of cores, and the report then says so."""
     program = harness.build_program("time_parts", "-fopenmp")
-    words = ["-m", "iolens.cli.main", "run", "--apart", *options, "--output", str(tmp_path / "out"), "--", program, mode]
-    subprocess.run([sys.executable, *words, str(SECONDS)], check=True, timeout=PATIENCE, capture_output=True)
+    words = ["-m", "iolens.cli.main", "run", "--apart", *options, "--output", str(tmp_path / "out")]
+    subprocess.run(
+        [sys.executable, *words, "--", program, mode, str(SECONDS)], check=True, timeout=PATIENCE, capture_output=True
+    )
     said = (tmp_path / "out/stdout.txt").read_text().split()
     # Parent and child have a log each; the parent's has the lower process number.
     log = min((tmp_path / "out").glob("*.darshan"), key=lambda path: int(path.name.partition("-")[2].partition("_")[0]))
