@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iolens.cli.main import main
+from iolens.forest.forest import read_forest
 from iolens.lab.run.one_log import in_one_log
 from iolens.log import read_log
 from iolens.log.format.container import open_container
@@ -163,15 +164,37 @@ def test_a_program_beside_helpers_is_shown_by_itself(
     """Process 2 does most, or as much as each other one. Its times are set here, since a busy machine changes them."""
     (whole,) = in_one_log(copied(apart, tmp_path), 0, ["bash", "job.sh"])
     work = [10.0 if rank == 2 else 10.0 * others for rank in range(len(apart))]
-    for name in ("_io_seconds", "_moved_bytes", "_durations"):
-        monkeypatch.setattr(f"iolens.log.processes.{name}", lambda job: np.array(work))
+    for name in ("_io_seconds", "_sums", "_durations"):
+        monkeypatch.setattr(f"iolens.log.processes.{name}", lambda job, counters=(): np.array(work))
     only = only_process(read_log(whole))
     assert (only is not None) == (others < 1.0)
     assert only is None or only.path == whole / "2"
     assert main_process(read_log(whole)).path == whole / "2" or others == 1.0
     assert main(["show", str(whole)]) == 0
     second = capsys.readouterr().out.splitlines()[1]
-    assert second.startswith(f"process 2 of {len(apart)} in the log") == (others < 1.0)
+    assert second.startswith(f"process 2 of {len(apart)} (") == (others < 1.0)
+
+
+def test_a_shell_that_becomes_the_program_leaves_nothing_out(tmp_path: Path) -> None:
+    """The shell's log is made from the records that it kept until exec, which are all that there are."""
+    (tmp_path / "data").write_bytes(b"line\n" * 1000)
+    script = "while read -r line; do :; done < data; exec cp data copy"
+    done = iolens("run", "--", "bash", "-c", script, cwd=tmp_path)
+    (log,) = tmp_path.glob("*.darshan")
+    job, forest = read_log(log), read_forest(log)
+    assert (done.returncode, job.nprocs) == (0, 2)
+    assert any("became another program" in reason for reason in job.partial)
+    assert [process.partial for process in forest.processes] == [(), ()]
+    only = only_process(job)
+    assert only is not None
+    assert only.command == "cp data copy"
+
+
+def test_a_shell_that_writes_does_the_programs_work(tmp_path: Path) -> None:
+    script = "for i in $(seq 200); do echo $i >> numbers; done; cp /etc/passwd copy"
+    iolens("run", "--", "bash", "-c", script, cwd=tmp_path)
+    (log,) = tmp_path.glob("*.darshan")
+    assert only_process(read_log(log)) is None
 
 
 def test_a_log_that_cannot_be_joined_stays(apart: list[Path], tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from iolens.foreign import decoded
 from iolens.lazy import pd
 from iolens.log import Job
 from iolens.log.format.container import LogError
+from iolens.log.known import REPLACED, SPOOL_FULL
 from iolens.log.processes import processes_of
 from iolens.log.reader import ESSENCE, read_log
 from iolens.log.records import Records
@@ -103,7 +104,7 @@ def process_of(job: Job, log: str) -> Process:
         system_time=_recorded(taken, "system"),
         max_rss=float(rss.max()) if len(rss) else float("nan"),
         waits=_total(taken, "voluntary_switches"),
-        partial=job.partial,
+        partial=tuple(why for why in job.partial if REPLACED not in why or SPOOL_FULL in why),
     )
 
 

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 PROCESSES = "processes"
 """The private region with the facts of each process of a log that joins several (profiler/LOG.md)."""
 
+REPLACED = "became another program"
+"""Words of the reason that `iolens-recover` gives for a process that called exec; its records are whole up to then."""
+
+SPOOL_FULL = "the spool folder ran out of room"
+"""Words of the reason for records that were only in the memory of a process that wrote no log."""
+
 _MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
 _INTEGERS = {
     "file_ranks": "file rank reads writes bytes_read bytes_written largest_write common_write common_write_count "

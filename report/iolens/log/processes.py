@@ -20,7 +20,7 @@ _LITTLE = 0.05
 """A process with less than this part of the bytes, of the time in I/O and of the run beside another one is a helper."""
 
 _SHELLS = frozenset(("sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "env", "time", "timeout", "nice", "xargs"))
-"""Programs that last as long as what they start, whose own duration therefore means nothing."""
+"""Programs that start others."""
 
 
 def is_joined(job: Job) -> bool:
@@ -66,8 +66,12 @@ def only_process(job: Job) -> Job | None:
     """
     if not is_joined(job):
         return job
-    seconds, moved = _io_seconds(job), _moved_bytes(job)
-    lasted = np.where([_is_shell(row["command"]) for row in job.private[PROCESSES][PROCESSES]], 0.0, _durations(job))
+    is_shell = np.array([_is_shell(row["command"]) for row in job.private[PROCESSES][PROCESSES]])
+    # A shell lasts as long as what it starts, and reads its script; only a shell that writes does the program's work.
+    lasted = np.where(is_shell, 0.0, _durations(job))
+    written = _sums(job, ("BYTES_WRITTEN",))
+    seconds = np.where(is_shell, np.where(written > 0, _sums(job, ("F_WRITE_TIME",)), 0.0), _io_seconds(job))
+    moved = np.where(is_shell, written, written + _sums(job, ("BYTES_READ",)))
     matters = seconds > _LITTLE * max(seconds.sum(), _LITTLE * job.run_time)
     matters |= moved > _LITTLE * moved.sum()
     matters |= lasted > _LITTLE * lasted.max()
@@ -88,11 +92,6 @@ def _is_shell(command: str) -> bool:
 def _io_seconds(job: Job) -> np.ndarray:
     """Returns the time in I/O of each process, in POSIX and stdio."""
     return _sums(job, ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"))
-
-
-def _moved_bytes(job: Job) -> np.ndarray:
-    """Returns the bytes that each process read and wrote, in POSIX and stdio."""
-    return _sums(job, ("BYTES_READ", "BYTES_WRITTEN"))
 
 
 def _sums(job: Job, counters: Sequence[str]) -> np.ndarray:
@@ -130,6 +129,7 @@ def _process(
     private = {name: part("tables", name, table) for name, table in job.tables.items()}
     private = {name: table for name, table in private.items() if len(table)}
     command = printable_text(row["command"].strip())
+    whole = {"processes": len(rows), "run_seconds": job.run_time}
     return replace(
         job,
         path=job.path / str(rank),
@@ -144,7 +144,7 @@ def _process(
         metadata=metadata_of("\n".join(map(str, row["metadata"]))),
         modules=tuple(module for module in job.modules if module.name in frames),
         frames=Frames(frames),
-        private=Frames({**private, "job": {**rows[0]["job"], **row["job"], "processes": len(rows)}}),
+        private=Frames({**private, "job": {**rows[0]["job"], **row["job"], **whole}}),
     )
 
 

@@ -8,6 +8,7 @@ from iolens.advise import say
 from iolens.advise.limits import Limits
 from iolens.advise.rule import Rule, Seen
 from iolens.log import Job
+from iolens.log.known import REPLACED, SPOOL_FULL
 from iolens.metrics.files.special_uses import cold_and_warm
 from iolens.metrics.files.use import by_file, id_rows, most_first
 from iolens.metrics.job.share import KINDS, io_seconds, rank_seconds
@@ -152,9 +153,6 @@ _REPLACED = """\
 Also read the log of the program that the process became (exec): it has its
 own log."""
 
-_REPLACED_SIGN = "became another program"
-"""Words of the reason that `iolens-recover` gives for a process that called exec."""
-
 _ENDED_SIGNS = ("ended without writing its log", "A snapshot while")
 """Words of the reasons for a process that did not end by itself, or that still ran."""
 
@@ -168,9 +166,6 @@ _DAMAGED_SIGN = "The log is damaged"
 _SPOOL = """\
 Give the records of programs that may be killed more room: the folder that
 IOLENS_SPOOL names, else /dev/shm or /tmp."""
-
-_SPOOL_SIGN = "the spool folder ran out of room"
-"""Words of the reason for records that were only in the memory of a killed process."""
 
 _MEMORY = """\
 Give the profiler more memory, or record fewer files:
@@ -187,9 +182,9 @@ def log_partial(job: Job, limits: Limits) -> Seen | None:
         return None
     said = " ".join(job.partial)
     full = [module.name for module in job.modules if module.partial]
-    is_spool = _SPOOL_SIGN in said
+    is_spool = SPOOL_FULL in said
     remedies = {
-        _REPLACED: _REPLACED_SIGN in said,
+        _REPLACED: REPLACED in said,
         _ENDED: any(sign in said for sign in _ENDED_SIGNS),
         _SPOOL: is_spool,
         _MEMORY.replace("{modules}", ",".join(full)): bool(full) and not is_spool,

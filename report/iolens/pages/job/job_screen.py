@@ -129,10 +129,10 @@ def brief_summary(job: Job, width: int) -> list[Line]:
     facts = [f"run time {say.run_time(job)}", _process_count(job), *_peak_memory(job)]
     parts = sorted(parts_of_time(job), key=lambda part: -part.seconds)
     whole = sum(part.seconds for part in parts)
-    shares = ", ".join(f"{part.name} {words.percent(part.seconds, whole)}" for part in parts[:_PARTS])
+    shares = [f"{part.name} {words.percent(part.seconds, whole)}" for part in parts[:_PARTS]]
     return [
         Line(_cut_line(", ".join(facts), width)),
-        *([Line(_cut_line(f"time: {shares}", width))] if shares else []),
+        *([Line(_as_many(f"time: {shares[0]}", shares[1:], width))] if shares else []),
         *(Line(_cut_line(text, width)) for text in _layers(job)),
         *_judged(found, width)[:5],
     ]
@@ -157,9 +157,10 @@ def _head(job: Job, width: int) -> list[Line]:
 
 
 def _process_count(job: Job) -> str:
-    """Returns the number of processes; of one in a log of several, its number."""
+    """Returns the number of processes; for one of several in a log, which one it is, and the time of the whole run."""
     if "processes" in job.info:
-        return f"process {job.path.name} of {job.info['processes']:,} in the log"
+        whole = words.duration(job.info["run_seconds"])
+        return f"process {job.path.name} of {job.info['processes']:,} ({whole} in all)"
     return words.plural(job.nprocs, "process")
 
 
@@ -263,6 +264,15 @@ def _unknown(found: Diagnosis, width: int) -> list[Line]:
         return []
     lines = paragraph(f"This log cannot tell: {'; '.join(what for what, _ in found.unknown)}.", width)
     return [Line(text) for text in _cut(lines, 3)]
+
+
+def _as_many(line: str, more: Sequence[str], width: int) -> str:
+    """Returns a line with as many further parts as have room."""
+    for part in more:
+        if len(line) + 2 + len(part) > width:
+            break
+        line += f", {part}"
+    return line
 
 
 def _cut_line(text: str, width: int) -> str:

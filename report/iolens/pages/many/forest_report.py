@@ -134,10 +134,11 @@ def _first_sentences(forest: Forest) -> list[str]:
                 "this job: memory or a node's own disk could keep it."
             )
     if not summary.is_one_job(forest):
-        said.append(
-            f"No process ran for {words.duration(summary.idle(forest))}: these seem to be several jobs. "
-            "`iolens ingest` and `iolens fleet` report on many."
-        )
+        nobody = f"No process ran for {words.duration(summary.idle(forest))}"
+        if forest.command:
+            said.append(f"{nobody} by these logs: if the command was not idle, the clocks of its processes differ.")
+        else:
+            said.append(f"{nobody}: these seem to be several jobs. `iolens ingest` and `iolens fleet` report on many.")
     if forest.spools:
         said.append(
             f"{words.plural(forest.spools, 'process')} left records without a log: "
