@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iolens.cli.main import main
+from iolens.forest import summary
 from iolens.forest.forest import read_forest
 from iolens.lab.run.one_log import in_one_log
 from iolens.log import read_log
@@ -188,6 +189,22 @@ def test_a_shell_that_becomes_the_program_leaves_nothing_out(tmp_path: Path) -> 
     only = only_process(job)
     assert only is not None
     assert only.command == "cp data copy"
+
+
+def test_no_bytes_are_shown_after_the_process_that_moved_them(tmp_path: Path) -> None:
+    """A bin of the log's heat map is wider than a short process lives."""
+    (tmp_path / "data").write_bytes(b"x" * 100_000)
+    iolens("run", "--", "bash", "-c", "cp data copy; cat data > other; sleep 0.3; cp data late", cwd=tmp_path)
+    (log,) = tmp_path.glob("*.darshan")
+    forest = read_forest(log)
+    grids = summary.bytes_over_time(forest)
+    rows = summary.processes(forest)
+    assert grids is not None
+    early, late = (rows[rows["command"].str.endswith(name)].iloc[0] for name in ("cat data", "cp data late"))
+    quiet = slice(int((early["start"] + early["seconds"]) / grids[2]) + 1, int(late["start"] / grids[2]))
+    assert quiet.stop - quiet.start > 10
+    assert grids[0][:, quiet].sum() == grids[1][:, quiet].sum() == 0
+    assert grids[0].sum() >= 300_000
 
 
 def test_a_shell_that_writes_does_the_programs_work(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ def _order_of(forest: Forest) -> np.ndarray:
 def bytes_over_time(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Returns bytes written and read, arrays (rows of neighbouring processes in the tree, bins), and the bins' width.
 
-    A log's bin that overlaps several of these bins is spread evenly over them; sums stay the same. A log without bytes
-    over time is left out. None if no log has bytes over time.
+    A log's bin that overlaps several of these bins is spread evenly over them, as far as the process ran; sums stay
+    the same. A log without bytes over time is left out. None if no log has bytes over time.
     """
     count, length = len(forest.processes), end_of(forest)
     each = -(-count // _ROWS)
@@ -57,7 +57,10 @@ def bytes_over_time(forest: Forest) -> tuple[np.ndarray, np.ndarray, float] | No
     start = tree_of(forest).start
     for number, heat in enumerate(forest.heat):
         if len(heat):
-            begin, end = ((start[number] + heat["width"] * (heat["bin"] + after)) / width for after in (0, 1))
+            last = start[number] + forest.processes[number].seconds
+            begin, end = (
+                np.minimum(start[number] + heat["width"] * (heat["bin"] + after), last) / width for after in (0, 1)
+            )
             _spread_over_bins(written[row[number]], heat["written"], begin, end)
             _spread_over_bins(read[row[number]], heat["read"], begin, end)
     return (written, read, width) if written.any() or read.any() else None

@@ -267,7 +267,7 @@ FINDINGS: Exhibit[Subjects] = Exhibit(
     title="Findings that appeared, vanished, stayed",
     metric=subject_findings,
     columns=_findings_columns,
-    note="The remedy can save at most this part of the run; iolens advise LOG prints the remedy.",
+    note="The remedy saves about this part of the run; iolens advise LOG prints its bound and the remedy.",
 )
 
 SUBJECT_EXHIBITS: tuple[Exhibit[Subjects], ...] = (

@@ -169,8 +169,9 @@ def _fact_table(forest: Forest) -> tuple[list[list[str]], list[list[str]]]:
     rows = summary.processes(forest)
     hosts = {each.host for each in forest.processes if each.host}
     tree = summary.process_groups(forest)
+    unread = f", {len(forest.damaged):,} not" if forest.damaged else ""
     left = [
-        ["logs", f"{len(rows):,} read" + (f", {len(forest.damaged):,} not" if forest.damaged else "")],
+        ["processes" if forest.command else "logs", f"{len(rows):,} read{unread}"],
         ["programs", f"{tree['name'].str.replace(r'^[0-9,]+ × ', '', regex=True).nunique():,}"],
         ["hosts", f"{len(hosts):,}" if hosts else words.NONE],
         ["first to last", words.duration(summary.end_of(forest))],
