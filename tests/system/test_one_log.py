@@ -277,3 +277,17 @@ def test_the_exit_code_is_the_programs_where_tables_cannot_be_written(tmp_path: 
     assert done.returncode == 3
     assert f"processes.csv or files.csv cannot be written: {os.strerror(21)}\n" in done.stderr
     assert "iolens: next: iolens report " in done.stderr
+
+
+def test_an_anonymized_log_names_nothing_of_any_process(apart: list[Path], tmp_path: Path) -> None:
+    (whole,) = in_one_log(copied(apart, tmp_path), 0, ["bash", "job.sh"])
+    hidden = tmp_path / "hidden.darshan"
+    assert main(["anonymize", str(whole), "-o", str(hidden)]) == 0
+    log = open_container(hidden)
+    contents = split_log(log)
+    words = contents.job + contents.names + b"".join(chunk for one in contents.private or () for chunk in one.chunks)
+    commands = [process.command for process in processes_of(read_log(whole))]
+    assert len(commands) == len(apart)
+    for secret in (str(apart[0].parent), *(command for command in commands if " " in command)):
+        assert secret.encode() not in words, secret
+    assert sorted(as_darshan_reads_it(hidden)["heat"].values()) == sorted(as_darshan_reads_it(whole)["heat"].values())
