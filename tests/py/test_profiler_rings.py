@@ -47,7 +47,8 @@ def of_library(name: str) -> Path:
 
 def counts(job: Job) -> dict[str, int]:
     """Returns the counts of the region io_uring that are not 0."""
-    return {name: int(total) for name, total, _ in RINGS.metric(job).rows("name", "total", "ranks")}
+    found = RINGS.metric(job)
+    return {name: int(total) for name, total in found.rows("name", "total")} if len(found) else {}
 
 
 def records(job: Job) -> dict[str, list[int]]:
