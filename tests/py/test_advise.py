@@ -59,6 +59,15 @@ def without_pandas(*words: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.parametrize("command", ["show", "advise"])
+def test_a_log_waits_for_no_module_that_it_does_not_use(command: str) -> None:
+    """Joined files brought modules along that made `advise` slower by a tenth, most of it for metadata of packages."""
+    code = "import sys; from iolens.cli.main import main; main(sys.argv[1:]); "
+    code += "print({'importlib.metadata', 'difflib', 'iolens.log.rewrite'} & {*sys.modules})"
+    words = [sys.executable, "-c", code, command, str(TINY)]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.endswith("\nset()\n")
+
+
 def test_show_prints_the_judgement_and_all_tables_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     logs = [TINY, TINY.with_name("imbalanced-io.darshan")]
     assert main(["show", "--json", *map(str, logs)]) == 0

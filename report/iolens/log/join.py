@@ -23,7 +23,7 @@ from iolens.log.format.header import JOB_RECORD, METADATA, ended_names
 from iolens.log.format.layouts import MODULES, dtype_of, stored
 from iolens.log.format.places import record_places
 from iolens.log.format.private import damage_in
-from iolens.log.known import PROCESSES
+from iolens.log.known import PROCESSES, SINCE_START
 from iolens.log.rewrite import Contents, PrivateRegion, put_together, split_log
 
 _NUMBERS = struct.Struct("<7q")
@@ -34,15 +34,6 @@ _VERSIONS_AT, _FLAGS_AT = 1072, 24
 
 _MOST_BINS = 1 << 22
 """Number of bins of all heat maps above which bins become wider."""
-
-SINCE_START = {
-    "traced_events": ("start", "end"),
-    "threads": ("begin",),
-    "sample_times": ("time",),
-    "why_events": ("start", "end"),
-    "heap": ("high_time",),
-}
-"""Columns of private tables with times since the start of the job."""
 
 _NUMBERED = {"node": "call_nodes", "region": "region_names", "object": "objects"}
 """Columns with numbers of rows of another table, which each process numbers for itself."""

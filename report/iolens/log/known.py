@@ -19,6 +19,15 @@ REPLACED = "became another program"
 SPOOL_FULL = "the spool folder ran out of room"
 """Words of the reason for records that were only in the memory of a process that wrote no log."""
 
+SINCE_START = {
+    "traced_events": ("start", "end"),
+    "threads": ("begin",),
+    "sample_times": ("time",),
+    "why_events": ("start", "end"),
+    "heap": ("high_time",),
+}
+"""Columns of private tables with times since the start of the job."""
+
 _MESSAGES = "bytes_sent bytes_received messages size_0 size_1 size_2 size_3 size_4 size_5 size_6"
 _INTEGERS = {
     "file_ranks": "file rank reads writes bytes_read bytes_written largest_write common_write common_write_count "

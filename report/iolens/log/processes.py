@@ -12,8 +12,7 @@ import numpy as np
 from iolens.foreign import printable_text
 from iolens.log.format.header import metadata_of
 from iolens.log.job import Job
-from iolens.log.join import SINCE_START
-from iolens.log.known import PROCESSES
+from iolens.log.known import PROCESSES, SINCE_START
 from iolens.log.records import Frames, LazyRows, Records
 
 _LITTLE = 0.05

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
 from iolens.metrics.comparison.settings import (
     UNITS,
@@ -17,8 +18,10 @@ from iolens.metrics.comparison.settings import (
     three_digits,
     volume_text,
 )
-from iolens.metrics.statistics.intervals import Ratio
 from iolens.missing import is_nan
+
+if TYPE_CHECKING:
+    from iolens.metrics.statistics.intervals import Ratio
 
 NONE = "n/a"
 GUARD = "--"

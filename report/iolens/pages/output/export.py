@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from iolens.errors import IolensError, UsageError
-from iolens.extras import installation_command
 from iolens.lazy import pd
 from iolens.pages.output.document import make_folder, written_aside
 
@@ -44,6 +43,8 @@ def _json_value(value: Any) -> Any:
 def need_folders(folders: Mapping[str, Path | None]) -> None:
     """Raises an error before anything is written if `export` would be unable to write to these folders."""
     if folders.get("parquet") is not None and find_spec("pyarrow") is None:
+        from iolens.extras import installation_command
+
         command = installation_command("parquet")
         raise UsageError(f"Parquet files are written by the Python package pyarrow; install it: {command}")
     for folder in filter(None, folders.values()):

@@ -8,7 +8,6 @@ import json
 import textwrap
 from collections.abc import Iterable
 from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -126,6 +125,8 @@ def rules_text(name: str = "") -> str:
     """
     chosen = [rule for rule in RULES if name in ("", rule.id)]
     if not chosen:
+        from difflib import get_close_matches
+
         close = ", ".join(get_close_matches(name, [rule.id for rule in RULES], 3))
         hint = f"close to it: {close}" if close else "--rules alone prints all"
         raise UsageError(f"no rule is called {name}; {hint}")
